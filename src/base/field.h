@@ -1,0 +1,75 @@
+/* Field tables: the members of a struct said once, and from that filled, checked, written, documented. An operator's
+ * attributes, a verb's options and a recipe's keys are such tables. */
+#ifndef TARE_BASE_FIELD_H
+#define TARE_BASE_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tare_field_type {
+    TARE_FIELD_END,     /* closes a table */
+    TARE_FIELD_BOOL,    /* bool */
+    TARE_FIELD_INT,     /* int64_t */
+    TARE_FIELD_FLOAT,   /* float */
+    TARE_FIELD_DOUBLE,  /* double */
+    TARE_FIELD_STRING,  /* const char * */
+    TARE_FIELD_ENUM,    /* int, an index into `names` */
+    TARE_FIELD_INTS,    /* tare_ints */
+    TARE_FIELD_FLOATS,  /* tare_floats */
+    TARE_FIELD_STRINGS, /* tare_strings */
+    TARE_FIELD_TENSOR,  /* const tare_tensor *, NULL: absent (graph/) */
+    TARE_FIELD_GRAPH    /* tare_graph *, NULL: absent (graph/) */
+} tare_field_type;
+
+typedef struct tare_ints {
+    const int64_t *at;
+    size_t count; /* at is NULL when the field was not given; an empty list that was given has a non-NULL at */
+} tare_ints;
+typedef struct tare_floats {
+    const float *at;
+    size_t count;
+} tare_floats;
+typedef struct tare_strings {
+    const char *const *at;
+    size_t count;
+} tare_strings;
+
+enum {
+    TARE_FIELD_REQUIRED = 1, /* absent is an error */
+    TARE_FIELD_AXIS = 2,     /* the number or numbers count dimensions of the first input */
+    TARE_FIELD_ALWAYS = 4,   /* written even when it has its default */
+    TARE_FIELD_SPATIAL = 8   /* one number per spatial dimension (twice as many for pads) */
+};
+
+typedef struct tare_field {
+    const char *name; /* as the file, the recipe or the flag spells it */
+    tare_field_type type;
+    size_t offset; /* of the member in the struct */
+    unsigned flags;
+    union {
+        int64_t i; /* also BOOL and ENUM */
+        double f;  /* also FLOAT */
+        const char *s;
+    } fallback;               /* lists: empty */
+    const char *const *names; /* ENUM: the words in order, ended by NULL */
+    double lo, hi;            /* INT, FLOAT, DOUBLE: the allowed range; both 0: any */
+    const char *help;         /* one line for help, man page and docs; attributes may have none */
+    const char *metavar;      /* what help calls the argument; NULL: by type */
+    char letter;              /* short flag, 0: none */
+} tare_field;
+
+/* Sets every member to its default; lists to empty, tensors and graphs to NULL. */
+void tare_fields_set_defaults(const tare_field *fields, void *record);
+const tare_field *tare_fields_find(const tare_field *fields, const char *name); /* NULL: no such field */
+/* Has the member its default? Lists, tensors and graphs: is it empty? */
+bool tare_field_is_default(const tare_field *field, const void *record);
+/* Are two records equal by value (tensors and graphs by pointer)? */
+bool tare_fields_equal(const tare_field *fields, const void *a, const void *b);
+
+static inline void *tare_field_at(const tare_field *field, void *record) { return (char *)record + field->offset; }
+static inline const void *tare_field_get(const tare_field *field, const void *record) {
+    return (const char *)record + field->offset;
+}
+
+#endif

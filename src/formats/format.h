@@ -1,0 +1,34 @@
+/* File formats: bytes to model and back. A format never decides a scale. */
+#ifndef TARE_FORMATS_FORMAT_H
+#define TARE_FORMATS_FORMAT_H
+
+#include "graph/graph.h"
+
+typedef struct tare_read_options {
+    bool allow_hardlink; /* external data that is hard linked */
+    bool repair_scales;  /* a zero or NaN scale is replaced when that is harmless, with a warning */
+    tare_log *log;
+} tare_read_options;
+
+typedef struct tare_write_options {
+    int64_t external_threshold; /* total bytes of weights above which they go to FILE.data; 0: the format's own limit */
+    bool float_weights;         /* quantized weights as float through Q and DQ: the stage `calibrated` */
+    tare_log *log;
+} tare_write_options;
+
+typedef struct tare_format {
+    const char *name;              /* "onnx" */
+    const char *const *extensions; /* ".onnx", NULL */
+    /* Does it look like one? `size` bytes from the start of the file. */
+    bool (*probe)(const uint8_t *bytes, size_t size);
+    /* The model as the file says it: legacy forms and Q/DQ nodes still in place, shapes as declared. */
+    tare_status (*read)(tare_model **out, const char *path, const tare_read_options *options, tare_error *err);
+    tare_status (*write)(const tare_model *model, const char *path, const tare_write_options *options, tare_error *err);
+} tare_format;
+
+size_t tare_format_count(void);
+const tare_format *tare_format_at(size_t index);
+/* By extension for writing; by contents, then extension, for reading. NULL: none. */
+const tare_format *tare_format_for_path(const char *path);
+
+#endif

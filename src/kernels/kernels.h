@@ -1,0 +1,110 @@
+/* Inner loops: contracts of the slots, and the table of the best variant of each on this machine. Kernels know
+ * pointers, counts and strides, never a graph. A line in kernels.def declares, dispatches, tests and benchmarks a
+ * variant; the last line of a slot whose needs the machine meets wins. Variants of a slot give the same bits.
+ *
+ * Float order (the contract behind "same bits"): a dot product runs over k in order in blocks of TARE_K_BLOCK, each a
+ * chain of fused multiply-adds from +0, block sums added in order, bias last. Vector lanes go over outputs. Row
+ * reductions: TARE_LANES lanes, lane j takes j, j+16, …; then the tree 8-4-2-1. Taps in the padding multiply 0. */
+#ifndef TARE_KERNELS_KERNELS_H
+#define TARE_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TARE_K_BLOCK = 256, TARE_LANES = 16 };
+
+/* What a CPU can do; also what `--cpu` lowers. ORDER: cpu (names in select.c) */
+typedef enum tare_cpu {
+    TARE_CPU_SCALAR,
+    TARE_CPU_AVX2,   /* AVX2 and FMA */
+    TARE_CPU_AVX512, /* F, BW, DQ, VL */
+    TARE_CPU_AVX512VNNI,
+    TARE_CPU_NEON,
+    TARE_CPU_NEONDOT,
+    TARE_CPU_COUNT
+} tare_cpu;
+
+enum { TARE_PANEL = 16 }; /* columns in a panel of packed f32 weights, for every instruction set */
+
+/* A tile of convolution or matrix product over indirect rows:
+ *   c[m][n] = clamp(Σ_t Σ_k a[t * rows + m][k] * b[(t * depth + k)][n] + bias[n])
+ * a: taps × rows pointers, each to `depth` floats; b: packed panels (tare_pack_f32): panel p holds, for each k,
+ * TARE_PANEL columns; c: row m at c + m * c_stride (floats); bias NULL: none, else padded to whole panels. rows and columns may be any number;
+ * the kernel walks its own tiles. */
+typedef struct tare_gemm_f32_args {
+    size_t rows, columns, taps, depth;
+    const float *const *a;
+    const float *b;
+    const float *bias;
+    float *c;
+    size_t c_stride;
+    float lo, hi; /* max(lo) then min(hi); -inf and +inf: no clamp. NaN stays NaN */
+} tare_gemm_f32_args;
+typedef void tare_gemm_f32_fn(const tare_gemm_f32_args *args);
+
+/* Depthwise, channels-last: c[m][ch] = clamp(Σ_t a[t * rows + m][ch] * w[t][ch] + bias[ch]); rows output pixels, t in
+ * order (blocks of TARE_K_BLOCK taps as above). w: taps × w_stride floats. */
+typedef struct tare_depthwise_f32_args {
+    size_t rows, channels, taps;
+    const float *const *a;
+    const float *w;
+    size_t w_stride;
+    const float *bias; /* NULL: none */
+    float *c;
+    size_t c_stride;
+    float lo, hi;
+} tare_depthwise_f32_args;
+typedef void tare_depthwise_f32_fn(const tare_depthwise_f32_args *args);
+
+typedef void tare_unary_f32_fn(float *to, const float *from, size_t count);
+/* Both operands dense, or one of them a single number (stride 0, else 1). */
+typedef void tare_binary_f32_fn(float *to, const float *a, size_t a_stride, const float *b, size_t b_stride,
+                                size_t count);
+typedef void tare_clamp_f32_fn(float *to, const float *from, size_t count, float lo, float hi);
+
+/* Sum and maximum of a row in the 16-lane order above. */
+typedef float tare_reduce_f32_fn(const float *from, size_t count);
+
+/* q = sat(rne(x / scale) clamped to lo - zp … hi - zp, + zp), NaN -> lo; codes of 8 or 16 bits. ONNX's
+ * QuantizeLinear as ONNX Runtime computes it: a true division (reference: onnxruntime.md §2). */
+typedef struct tare_codes {
+    float scale;
+    int32_t zero_point, lo, hi;
+} tare_codes;
+typedef void tare_quantize_fn(void *to, const float *from, size_t count, const tare_codes *codes); /* u8, s8: by slot */
+typedef void tare_dequantize_fn(float *to, const void *from, size_t count, const tare_codes *codes);
+/* to = DQ(Q(from)), any code range; may be in place. */
+typedef void tare_fake_quantize_fn(float *to, const float *from, size_t count, const tare_codes *codes);
+
+/* Counts of a value's numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa), into `bins` of 65536; also
+ * the exact smallest and largest finite number. Non-finite ones are counted in their bins and not in min and max. */
+typedef struct tare_counts {
+    uint64_t *bins;
+    float min, max; /* start with +inf and -inf */
+} tare_counts;
+typedef void tare_count_f32_fn(tare_counts *counts, const float *from, size_t count);
+
+/* ORDER: slots (kernels.def) */
+typedef struct tare_kernels {
+    tare_cpu cpu;
+#define SLOT(type, slot) type *slot;
+#define KERNEL(slot, isa, needs)
+#include "kernels/kernels.def"
+#undef SLOT
+#undef KERNEL
+} tare_kernels;
+
+tare_cpu tare_cpu_detect(void); /* the best this machine has */
+bool tare_cpu_has(tare_cpu cpu);
+const char *tare_cpu_name(tare_cpu cpu);
+bool tare_cpu_find(const char *name, tare_cpu *cpu);
+/* The table for a CPU this machine has; the same pointer each time. */
+const tare_kernels *tare_kernels_for(tare_cpu cpu);
+
+/* Packs depth × columns weights into panels: element (k, n) is from[k * k_stride + n * n_stride]. Columns past the end
+ * are 0. Size in floats: tare_packed_f32_size. */
+void tare_pack_f32(float *to, const float *from, size_t depth, size_t columns, size_t k_stride, size_t n_stride);
+size_t tare_packed_f32_size(size_t depth, size_t columns);
+
+#endif

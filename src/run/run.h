@@ -1,0 +1,57 @@
+/* Running a graph: the plan (order, layout, memory, kernels) and the session that executes it. */
+#ifndef TARE_RUN_RUN_H
+#define TARE_RUN_RUN_H
+
+#include "graph/graph.h"
+#include "ops/op.h"
+
+/* ORDER: backend */
+typedef enum tare_backend {
+    TARE_BACKEND_FLOAT, /* quantization of values ignored: weights dequantized, activations float */
+    TARE_BACKEND_QDQ    /* float arithmetic; each quantized value goes through quantize and dequantize */
+} tare_backend;
+
+typedef struct tare_session_options {
+    tare_backend backend;
+    tare_cpu cpu;
+    tare_pool *pool;     /* NULL: the caller's thread alone. May be shared by sessions that do not run at once */
+    size_t memory_limit; /* bytes of the slab; 0: no limit of its own */
+} tare_session_options;
+
+/* A look at a value: called after its producer has run, in the order of the nodes, on the thread that runs the session.
+ * `real` is f32 (or the value's own type when it is no float), in ONNX's order of dimensions; for a value that the qdq
+ * backend quantizes it holds the quantized-dequantized numbers. `before` has the numbers before rounding, NULL when there are none. Taps change no bit. */
+typedef tare_status tare_tap(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
+                             tare_error *err);
+
+typedef struct tare_session tare_session;
+
+/* The model must be normalized and inferred, must not change and must outlive the session. Nothing is planned before
+ * the first run or plan call. */
+tare_status tare_session_new(tare_session **out, const tare_model *model, const tare_session_options *options,
+                             tare_error *err);
+void tare_session_free(tare_session *session);
+
+/* Which values to look at: names of values, "all" for every float value; before the first run. */
+tare_status tare_session_set_tap(tare_session *session, const tare_value *const *values, size_t count, bool all,
+                                 tare_tap *tap, void *context, tare_error *err);
+
+/* In the qdq backend, per value (by its name's index in the graph's values map): leave it unquantized. NULL: quantize all. For blame: one node's quantization alone. */
+void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(void *context, const tare_value *value),
+                                   void *context);
+
+/* Plans for the shapes of these inputs (data needed only where shapes depend on it) and keeps the plan while they stay
+ * the same. */
+tare_status tare_session_run(tare_session *session, tare_tensor *const *inputs, tare_error *err);
+/* The index-th graph output of the last run, in ONNX's layout; valid until the next run. */
+const tare_tensor *tare_session_output(const tare_session *session, size_t index);
+
+typedef struct tare_session_memory {
+    size_t slab, scratch, packed; /* bytes: planned activations, scratch, prepared weights */
+} tare_session_memory;
+tare_session_memory tare_session_get_memory(const tare_session *session);
+
+/* Multiply-accumulates of the last plan, all and those of nodes whose weight and data inputs are quantized. */
+void tare_session_get_macs(const tare_session *session, uint64_t *all, uint64_t *quantized);
+
+#endif
