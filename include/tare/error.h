@@ -3,11 +3,11 @@
 #define TARE_ERROR_H
 
 #if defined(__GNUC__)
-#define TARE_API                   __attribute__((visibility("default")))
-#define TARE_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TARE_API                 __attribute__((visibility("default")))
+#define TARE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
 #else
 #define TARE_API
-#define TARE_PRINTF(format, first)
+#define TARE_PRINTF(text, first)
 #endif
 
 /* The numbers are the exit codes of the program; they never change. */

@@ -53,9 +53,10 @@ size_t tare_arena_size(const tare_arena *arena); /* bytes held */
     }
 /* Appends; false when memory is out. */
 #define tare_vec_push(arena, vec, item)                                                                                \
-    (tare_vec_reserve((arena), (void **)&(vec)->at, &(vec)->capacity, (vec)->count + 1, sizeof *(vec)->at)             \
+    (tare_vec_reserve((arena), &(vec)->at, &(vec)->capacity, (vec)->count + 1, sizeof *(vec)->at)                      \
          ? ((vec)->at[(vec)->count++] = (item), true)                                                                  \
          : false)
-bool tare_vec_reserve(tare_arena *arena, void **at, size_t *capacity, size_t count, size_t size);
+/* `at` points to the pointer, whatever its type: it is read and written by memcpy. */
+bool tare_vec_reserve(tare_arena *arena, void *at, size_t *capacity, size_t count, size_t size);
 
 #endif
