@@ -91,6 +91,7 @@ struct tare_value {
     tare_graph *graph;
     bool is_input, is_output; /* of its graph */
     bool is_initializer;      /* written as an initializer (also when an input too: overridable) */
+    uint32_t mark;            /* scratch of whatever function walks the graph */
     const char *doc;
     const void *extra; /* what the file format keeps for writing it back; NULL for what was made here */
 };
@@ -107,7 +108,8 @@ struct tare_node {
     int output_count;
     tare_node *previous, *next;
     tare_graph *graph;
-    bool generated_name;
+    bool generated_name; /* the file had none, or one that stood twice */
+    uint32_t mark;       /* scratch of whatever function walks the graph */
     const void *extra;
 };
 
@@ -156,8 +158,8 @@ struct tare_model {
     TARE_VEC(const char *) symbols;     /* names of symbolic dimensions; dim = -2 - index */
     tare_map aliases;                   /* name of a removed value: tare_alias * */
     TARE_VEC(tare_file) files;          /* mapped, closed with the model */
-    uint64_t name_counter;
-    const void *extra; /* the format's own */
+    tare_map names, node_names;         /* every name that was ever used, in all graphs: new ones keep clear of them */
+    const void *extra;                  /* the format's own */
 };
 
 /* ---- models ---- */
@@ -175,8 +177,10 @@ tare_status tare_graph_add_output(tare_graph *graph, tare_value *value, tare_err
 
 /* A value of this name here or in a graph around it; NULL when there is none. */
 tare_value *tare_graph_find_value(const tare_graph *graph, const char *name);
-/* A free name made of `base`: base, base_1, … */
+/* A free name made of `base`: base, base_1, …; on the model's arena. NULL: no memory. */
 const char *tare_graph_unique_name(tare_graph *graph, const char *base);
+/* An empty graph; outer NULL and owner NULL for a model's main one. */
+tare_status tare_graph_new(tare_graph **out, tare_model *model, tare_graph *outer, tare_node *owner, tare_error *err);
 
 /* A new constant value; its tensor's bytes are borrowed when `borrow`, else copied. dtype and shape are the tensor's
  * unless quant is given, then the value is f32. */
@@ -188,15 +192,25 @@ tare_status tare_graph_add_s64(tare_graph *graph, const char *base_name, const i
 tare_status tare_graph_add_f32(tare_graph *graph, const char *base_name, float number, tare_value **out,
                                tare_error *err);
 
-/* A new node before `before` (NULL: at the end). attrs are set to their defaults (op known); inputs and outputs are
- * connected, and may hold NULLs. Name: unique, made of `base_name`, or of the op's when that is NULL. */
+/* A new node before `before` (NULL: at the end). attrs are set to their defaults; inputs and outputs are connected, and
+ * may hold NULLs. Name: unique, made of `base_name`, or of the op's when that is NULL ("Conv#12", generated). */
 tare_status tare_graph_add_node(tare_graph *graph, tare_node *before, const tare_op *op, const char *base_name,
                                 tare_value *const *inputs, int input_count, tare_value *const *outputs,
                                 int output_count, tare_node **out, tare_error *err);
-/* For ops by name ("Conv", main domain); the op must exist. */
-const tare_op *tare_op_find(const char *domain, const char *name, int64_t opset); /* in ops/, declared here for all */
+/* The same for an op that tare does not know. */
+tare_status tare_graph_add_unknown(tare_graph *graph, tare_node *before, const char *domain, const char *type,
+                                   const char *base_name, tare_value *const *inputs, int input_count,
+                                   tare_value *const *outputs, int output_count, tare_node **out, tare_error *err);
 
-void tare_node_set_input(tare_node *node, int index, tare_value *value); /* value may be NULL; index < input_count */
+/* What this room needs to know of an op; the descriptors themselves are in ops/ (these are in ops/describe.c). */
+const tare_op *tare_op_find(const char *domain, const char *name, int64_t opset); /* NULL: none read at that opset */
+const char *tare_op_name(const tare_op *op);
+const char *tare_op_domain(const tare_op *op);                        /* "" is ONNX's own */
+const tare_field *tare_op_attrs(const tare_op *op, size_t *size);     /* NULL: no attributes; size of the struct */
+void tare_op_arity(const tare_op *op, int inputs[2], int outputs[2]); /* least and most; most < 0: no limit */
+
+/* value may be NULL; index < input_count */
+tare_status tare_node_set_input(tare_node *node, int index, tare_value *value, tare_error *err);
 tare_status tare_node_resize_inputs(tare_node *node, int count, tare_error *err); /* new ones are NULL */
 /* Trailing NULL inputs are cut. */
 void tare_node_trim(tare_node *node);

@@ -1,0 +1,116 @@
+/* Tensors: room for them, and constants read as numbers whatever their type. */
+#include <string.h>
+
+#include "base/size.h"
+#include "graph/graph.h"
+
+bool tare_tensor_size(tare_dtype dtype, const tare_shape *shape, size_t *size) {
+    int64_t count;
+    return tare_shape_is_static(shape) && tare_shape_count(shape, &count) &&
+           tare_size_mul((size_t)count, tare_dtype_size(dtype), size);
+}
+
+tare_status tare_tensor_new(tare_arena *arena, tare_dtype dtype, const tare_shape *shape, tare_tensor **out,
+                            tare_error *err) {
+    char text[128];
+    size_t size;
+    if (!tare_tensor_size(dtype, shape, &size)) {
+        tare_shape_print(text, sizeof text, shape, NULL);
+        return tare_fail(err, TARE_E_LIMIT, "tensor of shape %s is too large, at most 2^40 elements are allowed", text);
+    }
+    tare_tensor *tensor = tare_arena_alloc(arena, 1, sizeof *tensor);
+    void *data = tensor ? tare_arena_alloc_raw(arena, size ? size : 1, 1) : NULL;
+    if (!data) return tare_fail_memory(err, size);
+    *tensor = (tare_tensor){ .dtype = dtype, .shape = *shape, .data = data, .size = size };
+    *out = tensor;
+    return TARE_OK;
+}
+
+#define READ(type, index) (((const type *)data)[index])
+
+static int64_t element_s64(tare_dtype dtype, const void *data, size_t i) {
+    switch (dtype) {
+    case TARE_S8:
+    case TARE_S4: return READ(int8_t, i);
+    case TARE_U8:
+    case TARE_U4:
+    case TARE_BOOL: return READ(uint8_t, i);
+    case TARE_S16: return READ(int16_t, i);
+    case TARE_U16: return READ(uint16_t, i);
+    case TARE_S32: return READ(int32_t, i);
+    case TARE_U32: return READ(uint32_t, i);
+    default: return READ(int64_t, i); /* s64, and u64 wrapped */
+    }
+}
+
+static double element_f64(tare_dtype dtype, const void *data, size_t i) {
+    switch (dtype) {
+    case TARE_F32: return (double)READ(float, i);
+    case TARE_F64: return READ(double, i);
+    case TARE_F16: return (double)tare_f16_to_f32(READ(uint16_t, i));
+    case TARE_BF16: return (double)tare_bf16_to_f32(READ(uint16_t, i));
+    default: return (double)element_s64(dtype, data, i);
+    }
+}
+
+bool tare_value_read_s64(const tare_value *value, int64_t *numbers, size_t capacity, size_t *count) {
+    if (!tare_value_is_constant(value)) return false;
+    const tare_tensor *tensor = value->constant;
+    if (!tare_dtype_is_integer(tensor->dtype) && tensor->dtype != TARE_BOOL) return false;
+    *count = tensor->size / tare_dtype_size(tensor->dtype);
+    if (*count > capacity) return false;
+    for (size_t i = 0; i < *count; i++) numbers[i] = element_s64(tensor->dtype, tensor->data, i);
+    return true;
+}
+
+/* Which scale element i has: the channel along quant->axis, or its block. */
+static size_t scale_index(const tare_quant *quant, const tare_shape *shape, size_t i) {
+    if (quant->axis < 0 || quant->count <= 1) return 0;
+    size_t inner = (size_t)tare_shape_product(shape, quant->axis + 1, shape->rank);
+    size_t length = (size_t)shape->dim[quant->axis], channel = i / inner % length;
+    if (!quant->block) return channel;
+    size_t blocks = (length + (size_t)quant->block - 1) / (size_t)quant->block;
+    return (i / inner / length * blocks + channel / (size_t)quant->block) * inner + i % inner;
+}
+
+static double dequantized(const tare_value *value, size_t i) {
+    const tare_tensor *tensor = value->constant;
+    const tare_quant *quant = value->quant;
+    if (!quant || tare_dtype_is_float(tensor->dtype)) return element_f64(tensor->dtype, tensor->data, i);
+    size_t k = scale_index(quant, &tensor->shape, i);
+    /* DequantizeLinear: the difference is exact in int32 and rounds once to f32, then one product (onnxruntime.md §2). */
+    float steps = (float)(int32_t)(element_s64(tensor->dtype, tensor->data, i) - quant->zero_point[k]);
+    float real = steps * quant->scale[k];
+    return (double)real;
+}
+
+bool tare_value_read_scalar(const tare_value *value, double *number) {
+    if (!tare_value_is_constant(value) || value->constant->dtype == TARE_STRING) return false;
+    size_t count = value->constant->size / tare_dtype_size(value->constant->dtype);
+    if (!count) return false;
+    *number = dequantized(value, 0);
+    for (size_t i = 1; i < count; i++) {
+        double other = dequantized(value, i);
+        if (memcmp(&other, number, sizeof other)) return false;
+    }
+    return true;
+}
+
+tare_status tare_value_read_f32(const tare_value *value, tare_arena *arena, const float **numbers, size_t *count,
+                                tare_error *err) {
+    if (!tare_value_is_constant(value))
+        return tare_fail(err, TARE_E_UNSUPPORTED, "value '%s' is computed, a constant is needed", value->name);
+    const tare_tensor *tensor = value->constant;
+    if (tensor->dtype == TARE_STRING)
+        return tare_fail(err, TARE_E_MALFORMED, "value '%s' holds strings, numbers are needed", value->name);
+    *count = tensor->size / tare_dtype_size(tensor->dtype);
+    if (tensor->dtype == TARE_F32) {
+        *numbers = tensor->data;
+        return TARE_OK;
+    }
+    float *copy = tare_arena_alloc_raw(arena, *count ? *count : 1, sizeof *copy);
+    if (!copy) return tare_fail_memory(err, *count * sizeof *copy);
+    for (size_t i = 0; i < *count; i++) copy[i] = (float)dequantized(value, i);
+    *numbers = copy;
+    return TARE_OK;
+}
