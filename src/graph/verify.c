@@ -10,12 +10,6 @@ static tare_status broken(tare_error *err, const char *what, const char *name) {
     return tare_fail(err, TARE_E_BUG, "graph: %s: '%s'", what, name);
 }
 
-static bool has_use(const tare_value *value, const tare_node *node, int index) {
-    for (size_t i = 0; i < value->uses.count; i++)
-        if (value->uses.at[i].node == node && value->uses.at[i].index == index) return true;
-    return false;
-}
-
 static tare_status verify_quant(const tare_value *value, tare_error *err) {
     const tare_quant *quant = value->quant;
     if (!quant->count || !quant->scale || !quant->zero_point)
@@ -74,11 +68,16 @@ static tare_status verify_arity(const tare_node *node, tare_error *err) {
     return TARE_OK;
 }
 
-static tare_status verify_node(const tare_node *node, tare_error *err) {
+/* Every use a value lists is an input of its node; that none is missing follows from equal totals. */
+typedef struct tally {
+    size_t inputs, uses;
+} tally;
+
+static tare_status verify_node(const tare_node *node, tally *tally, tare_error *err) {
     for (int i = 0; i < node->input_count; i++) {
         const tare_value *value = node->inputs[i];
         if (!value) continue;
-        if (!has_use(value, node, i)) return broken(err, "input that its value does not know", node->name);
+        tally->inputs++;
         if (value->producer && value->producer->mark == 0)
             return tare_fail(err, TARE_E_BUG, "graph: node '%s' reads '%s' before it is made", node->name, value->name);
     }
@@ -99,10 +98,13 @@ static void clear_marks(const tare_graph *graph) {
 }
 
 /* Depth: graphs nest at most 32 deep. A node is marked once all that it reads was. */
-static tare_status verify_graph(const tare_graph *graph, tare_error *err) {
+static tare_status verify_graph(const tare_graph *graph, tally *tally, tare_error *err) {
     for (size_t i = 0; i < graph->values.entries.count; i++) {
         const tare_map_entry *entry = &graph->values.entries.at[i];
-        if (entry->value) TARE_TRY(verify_value(graph, entry->value, entry->key, err));
+        const tare_value *value = entry->value;
+        if (!value) continue;
+        TARE_TRY(verify_value(graph, value, entry->key, err));
+        tally->uses += value->uses.count;
     }
     size_t count = 0;
     const tare_node *previous = NULL;
@@ -110,9 +112,9 @@ static tare_status verify_graph(const tare_graph *graph, tare_error *err) {
         if (node->graph != graph || node->previous != previous) return broken(err, "node list", node->name);
         previous = node;
         count++;
-        TARE_TRY(verify_node(node, err));
+        TARE_TRY(verify_node(node, tally, err));
         tare_graph *body;
-        for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(verify_graph(body, err));
+        for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(verify_graph(body, tally, err));
         node->mark = 1;
     }
     if (count != graph->node_count || graph->last != previous) return broken(err, "node count", graph->name);
@@ -125,5 +127,7 @@ static tare_status verify_graph(const tare_graph *graph, tare_error *err) {
 
 tare_status tare_graph_verify(const tare_graph *graph, tare_error *err) {
     clear_marks(graph);
-    return verify_graph(graph, err);
+    tally total = { 0 };
+    TARE_TRY(verify_graph(graph, &total, err));
+    return total.inputs == total.uses ? TARE_OK : broken(err, "inputs that their values do not know", graph->name);
 }
