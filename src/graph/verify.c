@@ -73,11 +73,11 @@ typedef struct tally {
     size_t inputs, uses;
 } tally;
 
-static tare_status verify_node(const tare_node *node, tally *tally, tare_error *err) {
+static tare_status verify_node(const tare_node *node, tally *total, tare_error *err) {
     for (int i = 0; i < node->input_count; i++) {
         const tare_value *value = node->inputs[i];
         if (!value) continue;
-        tally->inputs++;
+        total->inputs++;
         if (value->producer && value->producer->mark == 0)
             return tare_fail(err, TARE_E_BUG, "graph: node '%s' reads '%s' before it is made", node->name, value->name);
     }
@@ -98,13 +98,13 @@ static void clear_marks(const tare_graph *graph) {
 }
 
 /* Depth: graphs nest at most 32 deep. A node is marked once all that it reads was. */
-static tare_status verify_graph(const tare_graph *graph, tally *tally, tare_error *err) {
+static tare_status verify_graph(const tare_graph *graph, tally *total, tare_error *err) {
     for (size_t i = 0; i < graph->values.entries.count; i++) {
         const tare_map_entry *entry = &graph->values.entries.at[i];
         const tare_value *value = entry->value;
         if (!value) continue;
         TARE_TRY(verify_value(graph, value, entry->key, err));
-        tally->uses += value->uses.count;
+        total->uses += value->uses.count;
     }
     size_t count = 0;
     const tare_node *previous = NULL;
@@ -112,9 +112,9 @@ static tare_status verify_graph(const tare_graph *graph, tally *tally, tare_erro
         if (node->graph != graph || node->previous != previous) return broken(err, "node list", node->name);
         previous = node;
         count++;
-        TARE_TRY(verify_node(node, tally, err));
+        TARE_TRY(verify_node(node, total, err));
         tare_graph *body;
-        for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(verify_graph(body, tally, err));
+        for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(verify_graph(body, total, err));
         node->mark = 1;
     }
     if (count != graph->node_count || graph->last != previous) return broken(err, "node count", graph->name);
