@@ -62,9 +62,9 @@ typedef struct tare_field {
 /* Sets every member to its default; lists to empty, tensors and graphs to NULL. */
 void tare_fields_set_defaults(const tare_field *fields, void *record);
 const tare_field *tare_fields_find(const tare_field *fields, const char *name); /* NULL: no such field */
-/* Has the member its default? Lists, tensors and graphs: is it empty? */
+/* Has the member its default? Lists: were they not given? Tensors and graphs: are they absent? */
 bool tare_field_is_default(const tare_field *field, const void *record);
-/* Are two records equal by value (tensors and graphs by pointer)? */
+/* Are two records equal by value (tensors and graphs by pointer, floats by their bits)? */
 bool tare_fields_equal(const tare_field *fields, const void *a, const void *b);
 
 static inline void *tare_field_at(const tare_field *field, void *record) { return (char *)record + field->offset; }

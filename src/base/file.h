@@ -18,16 +18,20 @@ typedef struct tare_file {
     void *handle;
 } tare_file;
 
+/* A file that another program cuts short while it is mapped raises SIGBUS when it is read: the program installs a
+ * handler for it. */
 tare_status tare_file_open(tare_file *out, const char *path, tare_error *err);
 
 /* Opens `location` below the directory of `beside` (a path to a file): relative, no "..", no symbolic link on the way,
  * and no hard link unless allowed; TARE_E_MALFORMED naming the location otherwise. For external data. */
+enum { TARE_LOCATION_MAX = 4096 }; /* bytes of a location */
 tare_status tare_file_open_beneath(tare_file *out, const char *beside, const char *location, bool allow_hardlink,
                                    tare_error *err);
 void tare_file_close(tare_file *file); /* zeroed by it; closing a zeroed one is fine */
 
 /* Written beside its final name, synced, then renamed by commit: after a crash the old file or the new one is there,
- * whole. Errors are kept and told by the next call that can. SIGINT and SIGTERM remove what is unfinished. */
+ * whole. Errors are kept and told by the next call that can. At most 64 files are written at once. A final name that
+ * is a directory, a link or a device is refused, and an existing file's mode is kept. */
 typedef struct tare_writer tare_writer;
 tare_status tare_writer_open(tare_writer **out, const char *path, tare_error *err);
 tare_status tare_writer_write(tare_writer *writer, const void *bytes, size_t size, tare_error *err);
@@ -40,6 +44,10 @@ tare_status tare_writer_sync(tare_writer *writer, const char **temporary_path, t
 tare_status tare_writer_commit(tare_writer *writer, tare_error *err);
 void tare_writer_abandon(tare_writer *writer); /* removes the temporary; NULL is fine */
 
+/* For the handlers of SIGINT, SIGTERM, SIGHUP and SIGBUS: removes the temporaries of all writers, after which none can be
+ * opened or committed. Async-signal-safe. The process must end then. */
+void tare_writer_remove_pending(void);
+
 /* A whole small file at once. */
 tare_status tare_file_write(const char *path, const void *bytes, size_t size, tare_error *err);
 
@@ -50,7 +58,8 @@ tare_status tare_path_make_directory(const char *path, tare_error *err); /* pare
 /* The names in a directory without dot files, sorted by bytes. */
 tare_status tare_path_list(const char *path, tare_arena *arena, const char ***names, size_t *count, tare_error *err);
 
-/* For tests: the nth call of open, read, write, sync, rename, map from now fails with `number`; 0 turns it off. */
-void tare_file_fail_at(uint64_t nth, int number);
+/* For tests: the nth call of open, read, write, sync, rename, map from now fails with the errno `number`; 0 turns it off.
+ * Returns how many calls were still to come before the failure set last time; 0: it has happened, or was off. */
+uint64_t tare_file_fail_at(uint64_t nth, int number);
 
 #endif

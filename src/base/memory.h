@@ -16,8 +16,9 @@ void tare_memory_set_cap(size_t bytes);
 size_t tare_memory_live(void); /* bytes live now, as asked for */
 size_t tare_memory_peak(void); /* the most that ever was live */
 
-/* For tests: the nth allocation from now returns NULL (1 is the next); 0 turns it off. */
-void tare_memory_fail_at(uint64_t nth);
+/* For tests: the nth allocation from now returns NULL (1 is the next); 0 turns it off. Returns how many were still to
+ * come before the failure set last time; 0: it has happened, or was off. */
+uint64_t tare_memory_fail_at(uint64_t nth);
 
 /* Blocks that grow and are freed together. Not for use by two threads at once. */
 typedef struct tare_arena tare_arena;

@@ -18,7 +18,7 @@ size_t tare_pool_size(const tare_pool *pool); /* a NULL pool has 1 */
 typedef void tare_work(void *context, size_t index, size_t thread);
 void tare_pool_run(tare_pool *pool, size_t count, tare_work *work, void *context);
 
-/* For tests: the nth thread creation from now fails; 0 turns it off. */
-void tare_pool_fail_at(size_t nth);
+/* For tests: the nth thread creation from now fails; 0 turns it off. Returns what was left, as tare_memory_fail_at. */
+size_t tare_pool_fail_at(size_t nth);
 
 #endif
