@@ -115,7 +115,8 @@ struct tare_op {
     tare_status (*expand)(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err);
 
     /* Checks attributes and inputs, sets dtype and shape of every output (unknown where inputs are unknown). Reads
-     * constants of inputs where the shape depends on them. Errors say what, not which node: the caller adds that. */
+     * constants of inputs where the shape depends on them: when all inputs are constants, the shapes are static, even
+     * of data-dependent outputs (NonZero). Sets no constants. Errors say what, not which node: the caller adds that. */
     tare_status (*infer)(tare_node *node, tare_error *err);
     /* NULL: nothing to prepare. */
     tare_status (*prepare)(tare_prepare *prepare, tare_error *err);
@@ -147,12 +148,35 @@ void tare_layout_convert(const tare_tensor *from, tare_tensor *to, tare_layout t
 /* ---- shape rules that many ops share (ops/infer.c) ---- */
 tare_status tare_infer_same(tare_node *node, tare_error *err);      /* every output like input 0 */
 tare_status tare_infer_broadcast(tare_node *node, tare_error *err); /* all inputs broadcast, dtype of input 0 */
-tare_status tare_infer_set(tare_node *node, int output, tare_dtype dtype, const tare_shape *shape); /* NULL: unknown */
-/* Is the input's dtype one of these (a mask of 1u << dtype)? Unknown passes. */
+/* Gives an output dtype and shape (NULL: unknown). What is unknown in either is taken from what was declared; what
+ * contradicts it, and what is past the limits, is an error. An output that nobody wants is skipped. */
+tare_status tare_infer_set(tare_node *node, int output, tare_dtype dtype, const tare_shape *shape, tare_error *err);
+/* Is the input's dtype one of these (a mask of 1u << dtype)? Unknown and left out pass. */
 tare_status tare_infer_check(const tare_node *node, int input, unsigned mask, tare_error *err);
+/* Have the inputs (bit i: input i) one dtype? Unknown and left out pass; the dtype, NONE when none is known. */
+tare_status tare_infer_one_type(const tare_node *node, unsigned inputs, tare_dtype *dtype, tare_error *err);
+/* Has the input this rank? Unknown and left out pass. */
+tare_status tare_infer_rank(const tare_node *node, int input, int rank, tare_error *err);
+/* axis in -rank…rank-1 to 0…rank-1. */
+tare_status tare_infer_axis(int64_t axis, int rank, int *out, tare_error *err);
+/* Of the index-th input; NONE and unknown when it is left out. */
+tare_dtype tare_input_dtype(const tare_node *node, int index);
+tare_shape tare_input_shape(const tare_node *node, int index);
+
 #define TARE_TYPES_FLOAT (1u << TARE_F32 | 1u << TARE_F16 | 1u << TARE_BF16 | 1u << TARE_F64)
 #define TARE_TYPES_INTEGER                                                                                             \
     (1u << TARE_S8 | 1u << TARE_U8 | 1u << TARE_S16 | 1u << TARE_U16 | 1u << TARE_S32 | 1u << TARE_U32 |               \
      1u << TARE_S64 | 1u << TARE_U64)
+#define TARE_TYPES_INDEX (1u << TARE_S32 | 1u << TARE_S64)
+#define TARE_TYPES_ALL   ((1u << TARE_DTYPE_COUNT) - 2u)
+
+/* ONNX's number of an element type (TensorProto.DataType), as attributes of Cast, EyeLike, … hold it. NONE and 0 when
+ * there is none. */
+tare_dtype tare_dtype_from_onnx(int64_t number);
+int64_t tare_dtype_to_onnx(tare_dtype dtype);
+
+#define OP(x) extern const tare_op tare_op_##x;
+#include "ops/ops.def"
+#undef OP
 
 #endif
