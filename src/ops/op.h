@@ -52,14 +52,16 @@ typedef struct tare_quant_rule {
 } tare_quant_rule;
 
 enum {
-    TARE_OP_ELEMENTWISE = 1,  /* output element i depends on input elements i alone, broadcast numpy's way */
-    TARE_OP_COMMUTES = 2,     /* the two inputs may be exchanged */
-    TARE_OP_MOVES = 4,        /* outputs are copies of input elements (or pads) */
-    TARE_OP_IDEMPOTENT = 8,   /* f(f(x)) = f(x) */
-    TARE_OP_NO_FOLD = 16,     /* never folded: random, or huge (ConstantOfShape past the limit decides for itself) */
-    TARE_OP_CONTROL = 32,     /* has bodies; run/ executes it */
-    TARE_OP_IN_PLACE = 64,    /* output 0 may lie on input 0 when shapes and types are equal */
-    TARE_OP_FUSES_CLAMP = 128 /* prepare->clamp is honoured: a following Relu or Clip can be its last step */
+    TARE_OP_ELEMENTWISE = 1,   /* output element i depends on input elements i alone, broadcast numpy's way */
+    TARE_OP_COMMUTES = 2,      /* the two inputs may be exchanged */
+    TARE_OP_MOVES = 4,         /* outputs are copies of input elements (or pads) */
+    TARE_OP_IDEMPOTENT = 8,    /* f(f(x)) = f(x) */
+    TARE_OP_NO_FOLD = 16,      /* never folded: random, or huge (ConstantOfShape past the limit decides for itself) */
+    TARE_OP_CONTROL = 32,      /* has bodies; run/ executes it */
+    TARE_OP_IN_PLACE = 64,     /* output 0 may lie on input 0 when shapes and types are equal */
+    TARE_OP_FUSES_CLAMP = 128, /* prepare->clamp is honoured: a following Relu or Clip can be its last step */
+    TARE_OP_VIEW =
+        256 /* output 0 has the elements of input 0 in the same order (Reshape, Identity): no copy is needed */
 };
 
 /* What a node gets before it runs, once per plan. */
@@ -120,6 +122,9 @@ struct tare_op {
     tare_status (*infer)(tare_node *node, tare_error *err);
     /* NULL: nothing to prepare. */
     tare_status (*prepare)(tare_prepare *prepare, tare_error *err);
+    /* Multiply-accumulates of one run, by the static shapes of its values (0 while they are unknown). NULL: none that
+     * count. Conv: elements of the output * channels of a group * taps. */
+    uint64_t (*macs)(const tare_node *node);
     /* The op on all the types infer() lets by. Only data-dependent faults (an index out of range) are errors. */
     tare_status (*run)(const tare_call *call, tare_error *err);
 };
