@@ -48,7 +48,9 @@ typedef struct tare_quant_rule {
     float lo, hi;    /* FIXED */
     bool has_weight; /* Conv, ConvTranspose, Gemm, MatMul: input 1 multiplies, input 2 is a bias */
     int (*weight_axis)(const tare_node *node); /* of the output channels in the weight; -1: none fits */
-    unsigned data_inputs; /* bit i: input i carries data that may be quantized; 0 means bit 0 only */
+    tare_quant_kind (*kind_of)(
+        const tare_node *node); /* where an attribute decides (Resize: nearest passes); NULL: kind */
+    unsigned data_inputs;       /* bit i: input i carries data that may be quantized; 0 means bit 0 only */
 } tare_quant_rule;
 
 enum {
@@ -137,6 +139,11 @@ const tare_op *tare_op_at(size_t index);
 tare_status tare_node_infer(tare_node *node, tare_error *err);
 /* Infers a graph in order, bodies with it, from its inputs. Declared shapes of the file that contradict are errors. */
 tare_status tare_graph_infer(tare_graph *graph, tare_error *err);
+
+/* The node's part in quantization: kind_of where the op has one, else kind; unknown ops keep float. */
+tare_quant_kind tare_node_quant_kind(const tare_node *node);
+/* Is input `index` one that carries data which may be quantized (rule.data_inputs)? */
+bool tare_node_input_is_data(const tare_node *node, int index);
 
 /* Runs one node whose inputs are constants and makes its outputs constants (on the model's arena). The caller decides
  * whether that is wise; nodes with NO_FOLD or CONTROL are refused by returning TARE_OK with *done false. */

@@ -1,0 +1,110 @@
+/* Calibration: what the float graph's values look like on samples, and which range each should have. Statistics are
+ * counts, so merging is adding: nothing depends on order, batching, threads or shards, and size does not grow with
+ * samples. All methods read the same statistics. */
+#ifndef TARE_CALIBRATE_CALIBRATE_H
+#define TARE_CALIBRATE_CALIBRATE_H
+
+#include "graph/graph.h"
+#include "run/run.h"
+#include "samples/samples.h"
+
+enum {
+    TARE_RANGE_BINADES = 512, /* sign and exponent of an f32 */
+    TARE_RANGE_BINS = 128,    /* mantissa bits kept: 7 */
+    TARE_RANGE_EXTREMES = 4   /* largest per side, with the sample they came from */
+};
+
+/* A sum whose value does not depend on the order of adding: 384-bit fixed point, lowest bit 2^-192 (what is below is cut
+ * off each summand before adding). */
+typedef struct tare_sum {
+    uint64_t word[6];
+} tare_sum;
+void tare_sum_add(tare_sum *sum, double number); /* finite */
+void tare_sum_merge(tare_sum *sum, const tare_sum *other);
+double tare_sum_value(const tare_sum *sum);
+
+typedef struct tare_extreme {
+    float value;
+    const char *sample; /* id */
+} tare_extreme;
+
+/* What was seen of one value. */
+typedef struct tare_range {
+    const char *name;
+    uint64_t count, zeros; /* all numbers; those that are 0 (either sign) */
+    uint64_t nans, positive_infinities, negative_infinities;
+    const char *nonfinite_sample;       /* the first, by id, that had some; NULL: none */
+    float min, max;                     /* of the finite ones; +inf, -inf when there are none */
+    uint64_t *page[TARE_RANGE_BINADES]; /* counts of finite numbers by the upper 16 bits; NULL: none in that binade */
+    tare_extreme lowest[TARE_RANGE_EXTREMES],
+        highest[TARE_RANGE_EXTREMES]; /* by value, ties by id; at most one a sample */
+    int extreme_count;
+    uint64_t samples;                /* that had finite numbers */
+    tare_sum sample_min, sample_max; /* of the per-sample extremes */
+    size_t channels;                 /* along dimension 1 (0: rank < 2 or not the same in every sample) */
+    float *channel_min, *channel_max;
+    tare_sum *channel_sum;
+    uint64_t channel_count; /* numbers per channel */
+} tare_range;
+
+typedef struct tare_ranges tare_ranges;
+
+typedef struct tare_calibrate_options {
+    tare_cpu cpu;
+    size_t threads;       /* workers, one session each; 0: all */
+    bool skip_nonfinite;  /* count NaN and Inf and go on, instead of TARE_E_MALFORMED naming tensor, node and sample */
+    size_t shard, shards; /* only samples whose index % shards == shard; shards 0: all */
+    /* Every hold-th sample by id (4, 9, 14, …) is left out (1) or is the only kind used (2); 0: all are used. */
+    size_t hold;
+    int hold_side;
+    size_t memory_limit;
+} tare_calibrate_options;
+
+/* Runs the float model over the samples and counts every float value whose producer observes (pass-through and same-scale
+ * values inherit; constants never enter), graph inputs included. */
+tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
+                           const tare_calibrate_options *options, tare_log *log, tare_error *err);
+void tare_ranges_free(tare_ranges *ranges);
+size_t tare_ranges_count(const tare_ranges *ranges);
+const tare_range *tare_ranges_at(const tare_ranges *ranges, size_t index);       /* in the order of the graph */
+const tare_range *tare_ranges_find(const tare_ranges *ranges, const char *name); /* NULL: never seen */
+uint64_t tare_ranges_samples(const tare_ranges *ranges);
+bool tare_ranges_are_synthetic(const tare_ranges *ranges);
+
+/* Adds what `from` saw; both must come from the same model (its hash is in the file): TARE_E_MALFORMED otherwise. */
+tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err);
+
+/* The ranges file: JSON, the same bytes for the same statistics (docs/formats/ranges.md). Hostile when read. */
+tare_status tare_ranges_write(const tare_ranges *ranges, const char *path, tare_error *err);
+tare_status tare_ranges_read(tare_ranges **out, const char *path, tare_error *err);
+
+/* ---- range methods: methods.def, a file each ---- */
+
+/* What a range will be used for: the codes it must fit. */
+typedef struct tare_range_request {
+    tare_dtype code;
+    bool symmetric, power_of_two;
+    double percentile; /* 0…100, two-sided: the share kept on each side is this */
+} tare_range_request;
+
+typedef struct tare_method {
+    const char *name; /* "minmax" */
+    const char *help;
+    tare_origin_kind origin;
+    /* The real range [lo, hi] to quantize, lo <= 0 <= hi. The range has at least one finite number. */
+    void (*choose)(const tare_range *range, const tare_range_request *request, float *lo, float *hi);
+} tare_method;
+
+size_t tare_method_count(void);
+const tare_method *tare_method_at(size_t index);
+const tare_method *tare_method_find(const char *name);
+
+/* Expected squared error per number if the range is quantized to codes between lo and hi, from the counts (uniform within
+ * a bin, integrated exactly): for methods, choices and reports. */
+double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi);
+/* Share of numbers below lo and above hi. */
+double tare_range_share_outside(const tare_range *range, float lo, float hi);
+/* Mean square of the numbers. */
+double tare_range_power(const tare_range *range);
+
+#endif

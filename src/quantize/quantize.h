@@ -1,0 +1,47 @@
+/* Quantization: which values become codes, which scales they get, and why. Two steps: choose() gives scales (stage
+ * `calibrated`: numbers still float), round() turns constants into codes (stage `quantized`). Existing scales of a QDQ or
+ * QAT model are kept as they are. Every scale has its origin; every decision that costs accuracy or speed is one line in
+ * the log. */
+#ifndef TARE_QUANTIZE_QUANTIZE_H
+#define TARE_QUANTIZE_QUANTIZE_H
+
+#include "calibrate/calibrate.h"
+#include "targets/target.h"
+
+/* What the user, or a repair, said about some nodes or values. The last rule that fits wins. */
+typedef struct tare_rule {
+    const char *op, *node, *value; /* one of them: an op's name, a node's, a value's; `*` at the end fits any ending */
+    bool keep_float;               /* nodes: computed in float; values: not quantized */
+    const char *type;              /* code type of activations: "u8", "s8", "u16", "s16"; NULL: the default */
+    const char *method;            /* range method; NULL: the default */
+    double percentile;             /* 0: the default */
+    bool has_range;
+    double lo, hi; /* the range itself */
+} tare_rule;
+
+typedef struct tare_quantize_options {
+    const tare_target *target;
+    const char *method;            /* NULL: the default, tare_method_at(0) */
+    double percentile;             /* two-sided, in percent; 0: 99.99 */
+    tare_dtype activation, weight; /* TARE_DTYPE_NONE: the target's */
+    bool symmetric, power_of_two, per_tensor;
+    const tare_rule *rules;
+    size_t rule_count;
+} tare_quantize_options;
+
+/* Sets value->quant for activations and weights of an optimized float model, in place. `ranges` may be NULL when every
+ * needed scale is in the model already (QDQ, QAT). */
+tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
+                                 tare_log *log, tare_error *err);
+
+/* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
+tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_log *log,
+                                tare_error *err);
+
+/* scale and zero point for a real range that holds 0 (widened to it when it does not), for a code type:
+ * asymmetric: s = (hi - lo) / (codes - 1), z = rne(lowest - lo / s); symmetric: s = max|x| / highest, z = 0 (u8: the
+ * middle); power_of_two: s rounded up to one. A range of nothing: s = 1, z = 0. In f64, rounded once to f32. */
+void tare_scale_from_range(float lo, float hi, tare_dtype code, bool symmetric, bool power_of_two, float *scale,
+                           int32_t *zero_point);
+
+#endif

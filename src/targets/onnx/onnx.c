@@ -1,0 +1,78 @@
+/* Target onnx: what ONNX Runtime's CPU provider computes on codes once it has fused Q/DQ.
+ * Source: its optimizer's behaviour as dumped from 1.32.0 (graph after ORT_ENABLE_ALL), u8 activations, s8 weights. */
+#include <math.h>
+
+#include "targets/target.h"
+
+static const char *const profiles[] = { "ort", NULL };
+
+static const tare_target_row rows[] = {
+    { "Conv", TARE_INT_PRODUCT, 0 },
+    { "ConvTranspose", TARE_INT_PRODUCT, TARE_INT_UNFUSED },
+    { "Gemm", TARE_INT_PRODUCT, 0 },
+    { "MatMul", TARE_INT_PRODUCT, TARE_INT_FLOAT_OUT | TARE_INT_DYNAMIC_OK },
+    { "Add", TARE_INT_CODES, 0 },
+    { "Mul", TARE_INT_CODES, 0 },
+    { "Concat", TARE_INT_CODES, 0 },
+    { "Where", TARE_INT_CODES, 0 },
+    { "AveragePool", TARE_INT_CODES, 0 },
+    { "GlobalAveragePool", TARE_INT_CODES, 0 },
+    { "Softmax", TARE_INT_CODES, 0 },
+    { "Sigmoid", TARE_INT_CODES, 0 },
+    { "LeakyRelu", TARE_INT_CODES, 0 },
+    { "MaxPool", TARE_INT_MOVE, 0 },
+    { "ReduceMax", TARE_INT_MOVE, 0 },
+    { "ReduceMin", TARE_INT_MOVE, 0 },
+    { "Resize", TARE_INT_MOVE, 0 },
+    { "Expand", TARE_INT_MOVE, 0 },
+    { "Flatten", TARE_INT_MOVE, 0 },
+    { "Gather", TARE_INT_MOVE, 0 },
+    { "GatherElements", TARE_INT_MOVE, 0 },
+    { "Reshape", TARE_INT_MOVE, 0 },
+    { "Slice", TARE_INT_MOVE, 0 },
+    { "Squeeze", TARE_INT_MOVE, 0 },
+    { "Tile", TARE_INT_MOVE, 0 },
+    { "Transpose", TARE_INT_MOVE, 0 },
+    { "Unsqueeze", TARE_INT_MOVE, 0 },
+    { "Split", TARE_INT_MOVE, 0 },
+    { "DepthToSpace", TARE_INT_MOVE, 0 },
+    { "Identity", TARE_INT_MOVE, 0 },
+    { 0 },
+};
+
+/* Softmax on codes floors 1 / scale and wants 256 steps of 1/256 from its lowest code. */
+static bool fixed_scale(const tare_node *node, tare_dtype code, float *scale, int32_t *zero_point) {
+    if (!tare_node_is(node, "Softmax")) return false;
+    *scale = 1.0f / (float)(tare_dtype_highest(code) - tare_dtype_lowest(code) + 1);
+    *zero_point = tare_dtype_lowest(code);
+    return true;
+}
+
+static double bound(const tare_node *clip, int input, double missing) {
+    double number;
+    return tare_value_read_scalar(tare_node_input(clip, input), &number) ? number : missing;
+}
+
+/* Relu before Q vanishes iff the zero point is the lowest code; Clip iff the codes' range lies inside its bounds. */
+static bool fuses_activation(const tare_node *activation, const tare_quant *output) {
+    if (output->count != 1) return false;
+    double lowest = (double)output->scale[0] * (tare_dtype_lowest(output->code) - output->zero_point[0]);
+    double highest = (double)output->scale[0] * (tare_dtype_highest(output->code) - output->zero_point[0]);
+    if (tare_node_is(activation, "Relu")) return output->zero_point[0] == tare_dtype_lowest(output->code);
+    return tare_node_is(activation, "Clip") && lowest >= bound(activation, 1, -INFINITY) &&
+           highest <= bound(activation, 2, INFINITY);
+}
+
+const tare_target tare_target_onnx = {
+    .name = "onnx",
+    .help = "QDQ ONNX for ONNX Runtime's CPU provider",
+    .profiles = profiles,
+    .validated = "ONNX Runtime 1.32.0",
+    .activation = TARE_U8,
+    .weight = TARE_S8,
+    .bias = TARE_S32,
+    .per_channel = true,
+    .rows = rows,
+    .fixed_scale = fixed_scale,
+    .fuses_activation = fuses_activation,
+};

@@ -1,0 +1,49 @@
+/* Targets: whose integer arithmetic and constraints a model is made for. A folder per target; targets.def lists them.
+ * Rows say, per op, how the target computes it on codes; no row: the node stays float between DequantizeLinear and
+ * QuantizeLinear. */
+#ifndef TARE_TARGETS_TARGET_H
+#define TARE_TARGETS_TARGET_H
+
+#include "graph/graph.h"
+#include "ops/op.h"
+
+typedef enum tare_int_kind {
+    TARE_INT_NONE,    /* float between DQ and Q */
+    TARE_INT_PRODUCT, /* weights: Conv, Gemm, MatMul: what quantization is for */
+    TARE_INT_CODES,   /* computed on codes, any scales */
+    TARE_INT_MOVE     /* codes are moved; input and output must have equal scale and zero point */
+} tare_int_kind;
+
+enum {
+    TARE_INT_FLOAT_OUT = 1, /* the product may give float at no cost (MatMulIntegerToFloat) */
+    TARE_INT_UNFUSED = 2,   /* the runtime itself computes it in float between DQ and Q; the integer sum is exact */
+    TARE_INT_DYNAMIC_OK = 4 /* both operands may be activations */
+};
+
+typedef struct tare_target_row {
+    const char *op; /* main domain */
+    tare_int_kind kind;
+    unsigned flags;
+} tare_target_row;
+
+typedef struct tare_target {
+    const char *name, *help;
+    const char *const *profiles;         /* the first is the default; ended by NULL */
+    const char *validated;               /* "ONNX Runtime 1.32.0", or NULL: formulas only */
+    tare_dtype activation, weight, bias; /* defaults */
+    bool symmetric_activations, power_of_two, per_channel;
+    const tare_target_row *rows; /* ended by op NULL */
+    /* The output range the target demands of an op with a fixed one, NULL when it leaves the choice: Softmax 1/256. */
+    bool (*fixed_scale)(const tare_node *node, tare_dtype code, float *scale, int32_t *zero_point);
+    /* Is this activation after a product merged into it without a rounding between? zero_point and highest real value
+     * of the output are known when it is asked: Relu when zero_point is the lowest code; Clip when codes end inside. */
+    bool (*fuses_activation)(const tare_node *activation, const tare_quant *output);
+} tare_target;
+
+size_t tare_target_count(void);
+const tare_target *tare_target_at(size_t index);
+const tare_target *tare_target_find(const char *name); /* NULL: none */
+/* The row of a node's op: a row of kind NONE when there is none, never NULL. */
+const tare_target_row *tare_target_row_of(const tare_target *target, const tare_node *node);
+
+#endif
