@@ -149,12 +149,16 @@ tare_status tare_node_run_once(const tare_node *node, tare_tensor *const *inputs
     return tare_within(err, "node '%s' (%s)", node->name, node->type);
 }
 
-/* The real numbers of a constant: a quantized one dequantized. */
-static tare_status read_constant(const tare_value *value, tare_arena *arena, tare_tensor **out, tare_error *err) {
+/* The real numbers of a constant, a quantized one dequantized; of an input whose shape is all that matters, the shape. */
+static tare_status read_input(const tare_value *value, tare_arena *arena, tare_tensor **out, tare_error *err) {
     tare_tensor *tensor = tare_arena_alloc(arena, 1, sizeof *tensor);
     if (!tensor) return tare_fail_memory(err, sizeof *tensor);
-    *tensor = *value->constant;
     *out = tensor;
+    if (!value->constant) {
+        *tensor = (tare_tensor){ .dtype = value->dtype, .shape = value->shape };
+        return TARE_OK;
+    }
+    *tensor = *value->constant;
     if (tensor->dtype == value->dtype) return TARE_OK;
     size_t count;
     const float *numbers;
@@ -170,7 +174,7 @@ static tare_status read_constant(const tare_value *value, tare_arena *arena, tar
 static bool is_too_big(const stand_in *probe) {
     size_t in = 0, out = 0, size = 0;
     for (int i = 0; i < probe->node.input_count; i++)
-        if (probe->node.inputs[i]) in += probe->node.inputs[i]->constant->size;
+        if (probe->node.inputs[i]) in += probe->node.inputs[i]->constant->size; /* 0 where only the shape is known */
     for (int i = 0; i < probe->node.output_count; i++) {
         const tare_value *value = probe->node.outputs[i];
         if (value && tare_tensor_size(value->dtype, &value->shape, &size) && !tare_size_add(out, size, &out))
@@ -196,10 +200,13 @@ static tare_status evaluate(tare_node *node, tare_arena *arena, bool *done, tare
     tare_tensor **inputs = tare_arena_alloc(arena, in + out, sizeof(*inputs));
     if (!inputs) return tare_fail_memory(err, (in + out) * sizeof *inputs);
     for (int i = 0; i < node->input_count; i++)
-        if (node->inputs[i]) TARE_TRY(read_constant(node->inputs[i], arena, &inputs[i], err));
+        if (node->inputs[i]) TARE_TRY(read_input(node->inputs[i], arena, &inputs[i], err));
     stand_in probe;
     TARE_TRY(make_probe(&probe, node, inputs, arena, err));
-    if (is_too_big(&probe)) return TARE_OK;
+    *done = true;
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i] && !node->outputs[i]->constant) *done = false;
+    if (*done || is_too_big(&probe)) return TARE_OK;
     const tare_kernels *kernels = tare_kernels_for(tare_cpu_detect());
     TARE_TRY(tare_node_run_once(node, inputs, inputs + in, kernels, NULL, arena, err));
     TARE_TRY(keep_outputs(node, inputs + in, err));
@@ -207,11 +214,16 @@ static tare_status evaluate(tare_node *node, tare_arena *arena, bool *done, tare
     return TARE_OK;
 }
 
+static bool is_known(const tare_op *op, const tare_value *value) {
+    if (op->flags & TARE_OP_READS_SHAPE && value->dtype && tare_shape_is_static(&value->shape)) return true;
+    return value->constant != NULL;
+}
+
 tare_status tare_node_evaluate(tare_node *node, bool *done, tare_error *err) {
     *done = false;
     if (!node->op || !node->op->run || node->op->flags & (TARE_OP_NO_FOLD | TARE_OP_CONTROL)) return TARE_OK;
     for (int i = 0; i < node->input_count; i++)
-        if (node->inputs[i] && !node->inputs[i]->constant) return TARE_OK;
+        if (node->inputs[i] && !is_known(node->op, node->inputs[i])) return TARE_OK;
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
     tare_status status = evaluate(node, arena, done, err);

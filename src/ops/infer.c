@@ -97,8 +97,8 @@ tare_status tare_infer_check(const tare_node *node, int input, unsigned mask, ta
 tare_status tare_infer_one_type(const tare_node *node, unsigned inputs, tare_dtype *dtype, tare_error *err) {
     int first = -1;
     *dtype = TARE_DTYPE_NONE;
-    for (int i = 0; i < node->input_count && i < 32; i++) {
-        tare_dtype other = inputs & 1u << i ? tare_input_dtype(node, i) : TARE_DTYPE_NONE;
+    for (int i = 0; i < node->input_count; i++) {
+        tare_dtype other = inputs >> (i < 31 ? i : 31) & 1u ? tare_input_dtype(node, i) : TARE_DTYPE_NONE;
         if (!other) continue;
         if (*dtype && other != *dtype)
             return tare_fail(err, TARE_E_MALFORMED, "input %d ('%s') is %s, but input %d ('%s') is %s", i,

@@ -62,8 +62,8 @@ enum {
     TARE_OP_CONTROL = 32,      /* has bodies; run/ executes it */
     TARE_OP_IN_PLACE = 64,     /* output 0 may lie on input 0 when shapes and types are equal */
     TARE_OP_FUSES_CLAMP = 128, /* prepare->clamp is honoured: a following Relu or Clip can be its last step */
-    TARE_OP_VIEW =
-        256 /* output 0 has the elements of input 0 in the same order (Reshape, Identity): no copy is needed */
+    TARE_OP_VIEW = 256, /* output 0 has input 0's elements in the same order (Reshape, Identity): no copy needed */
+    TARE_OP_READS_SHAPE = 512 /* looks at the inputs' shapes only: evaluated once they are static (Shape, Size) */
 };
 
 /* What a node gets before it runs, once per plan. */
@@ -118,6 +118,9 @@ struct tare_op {
      * op is tare's own. NULL: the file is lifted. */
     tare_status (*expand)(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err);
 
+    /* The first opset that can say this very node, by `expand` if need be: what its attributes use decides. NULL: since. */
+    int (*needs)(const tare_node *node);
+
     /* Checks attributes and inputs, sets dtype and shape of every output (unknown where inputs are unknown). Reads
      * constants of inputs where the shape depends on them: when all inputs are constants, the shapes are static, even
      * of data-dependent outputs (NonZero). Sets no constants. Errors say what, not which node: the caller adds that. */
@@ -165,7 +168,7 @@ tare_status tare_infer_broadcast(tare_node *node, tare_error *err); /* all input
 tare_status tare_infer_set(tare_node *node, int output, tare_dtype dtype, const tare_shape *shape, tare_error *err);
 /* Is the input's dtype one of these (a mask of 1u << dtype)? Unknown and left out pass. */
 tare_status tare_infer_check(const tare_node *node, int input, unsigned mask, tare_error *err);
-/* Have the inputs (bit i: input i) one dtype? Unknown and left out pass; the dtype, NONE when none is known. */
+/* Have the inputs (bit i: input i; bit 31: all from there on) one dtype? Unknown and left out pass; the dtype, NONE when none is known. */
 tare_status tare_infer_one_type(const tare_node *node, unsigned inputs, tare_dtype *dtype, tare_error *err);
 /* Has the input this rank? Unknown and left out pass. */
 tare_status tare_infer_rank(const tare_node *node, int input, int rank, tare_error *err);
