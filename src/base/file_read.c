@@ -110,11 +110,11 @@ static const char *fault_of(const char *location) {
 
 static tare_status open_directory_of(int *out, const char *beside, tare_error *err) {
     const char *slash = strrchr(beside, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - beside) + 1;
-    char *directory = tare_memory_new(length + 2);
-    if (directory == NULL) return tare_fail_memory(err, length + 2);
-    memcpy(directory, slash == NULL ? "./" : beside, slash == NULL ? 2 : length);
-    directory[slash == NULL ? 2 : length] = '\0';
+    size_t length = slash == NULL ? 1 : (size_t)(slash - beside) + 1;
+    char *directory = tare_memory_new(length + 1);
+    if (directory == NULL) return tare_fail_memory(err, length + 1);
+    memcpy(directory, slash == NULL ? "." : beside, length);
+    directory[length] = '\0';
     *out = tare_call_open(TARE_AT_CWD, directory, O_RDONLY | O_DIRECTORY, 0);
     tare_status status = TARE_OK;
     if (*out < 0) {

@@ -27,20 +27,23 @@ static bool take(size_t size) {
         size_t limit = atomic_load_explicit(&cap, memory_order_relaxed);
         if (!tare_size_add(before, size, &after) || (limit != 0 && after > limit)) return false;
     } while (!atomic_compare_exchange_weak(&live, &before, after));
-    size_t most = atomic_load_explicit(&peak, memory_order_relaxed);
-    while (after > most && !atomic_compare_exchange_weak(&peak, &most, after)) {
-    }
     return true;
+}
+
+static void note_peak(void) {
+    size_t now = atomic_load(&live), most = atomic_load_explicit(&peak, memory_order_relaxed);
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) continue;
 }
 
 void *tare_memory_new(size_t size) {
     size_t whole;
-    if (fails_now() || !tare_size_add(size, HEADER, &whole) || !take(size)) return NULL;
+    if (fails_now() || !tare_size_add(size, HEADER, &whole) || whole > PTRDIFF_MAX || !take(size)) return NULL;
     void *block;
     if (posix_memalign(&block, HEADER, whole) != 0) {
         atomic_fetch_sub(&live, size);
         return NULL;
     }
+    note_peak();
     *(size_t *)block = size;
     return (char *)block + HEADER;
 }

@@ -113,3 +113,11 @@ uint64_t test_random_next(test_random *random) {
 }
 
 double test_random_unit(test_random *random) { return (double)(test_random_next(random) >> 11) * 0x1p-53; }
+
+/* Read by the sanitizers when they start: an allocation that is too large must come back as NULL, as it does in life. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1:detect_stack_use_after_return=1"; }
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
