@@ -9,6 +9,7 @@
 
 enum { FAILING_MOST = 64 };
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned files, runs, leaks;
@@ -47,6 +48,7 @@ static int replay(const char *path, const struct stat *info, int kind, struct FT
 }
 
 int main(int argc, char **argv) {
+    LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++) {
         if (nftw(argv[i], replay, 16, FTW_PHYS) == 0) continue;
         fprintf(stderr, "%s cannot be read\n", argv[i]);

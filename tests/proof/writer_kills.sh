@@ -1,0 +1,5 @@
+# A thousand kills of a process that writes: never a torn file, never more than its own temporary left behind.
+set -eu
+cmake --preset dev >/dev/null
+cmake --build --preset dev --target test_base_file_write
+TARE_KILLS=1000 build/dev/tests/test_base_file_write
