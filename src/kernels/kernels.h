@@ -4,13 +4,23 @@
  *
  * Float order (the contract behind "same bits"): a dot product runs over k in order in blocks of TARE_K_BLOCK, each a
  * chain of fused multiply-adds from +0, block sums added in order, bias last. Vector lanes go over outputs. Row
- * reductions: TARE_LANES lanes, lane j takes j, j+16, …; then the tree 8-4-2-1. Taps in the padding multiply 0. */
+ * reductions: TARE_LANES lanes, lane j takes j, j+16, …; then the tree 8-4-2-1. Taps in the padding multiply 0. All NaNs
+ * count as one: which bits a NaN has differs between instruction sets.
+ *
+ * Only elements named by counts are read or written, up to the last byte. Inputs and outputs may be the same array
+ * (in place) where a slot maps element i to element i, and must not overlap otherwise. */
 #ifndef TARE_KERNELS_KERNELS_H
 #define TARE_KERNELS_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#if defined(__x86_64__)
+#define TARE_X86
+#elif defined(__aarch64__)
+#define TARE_ARM64
+#endif
 
 enum { TARE_K_BLOCK = 256, TARE_LANES = 16 };
 
@@ -28,23 +38,25 @@ typedef enum tare_cpu {
 enum { TARE_PANEL = 16 }; /* columns in a panel of packed f32 weights, for every instruction set */
 
 /* A tile of convolution or matrix product over indirect rows:
- *   c[m][n] = clamp(Σ_t Σ_k a[t * rows + m][k] * b[(t * depth + k)][n] + bias[n])
- * a: taps × rows pointers, each to `depth` floats; b: packed panels (tare_pack_f32): panel p holds, for each k,
- * TARE_PANEL columns; c: row m at c + m * c_stride (floats); bias NULL: none, else padded to whole panels. rows and columns may be any number;
- * the kernel walks its own tiles. */
+ *   c[m][n] = clamp(Σ_t Σ_k a[t * rows + m][a_offset + k] * b[t * depth + k][n] + bias[n])
+ * a: taps × rows pointers; b: packed panels (tare_pack_f32): panel p holds, for each of the taps × depth k's, TARE_PANEL
+ * columns; c: row m at c + m * c_stride (floats), also used for the sums of blocks so far; bias NULL: none, else padded
+ * to whole panels. Any of the counts may be 0; the kernel walks its own tiles. */
 typedef struct tare_gemm_f32_args {
     size_t rows, columns, taps, depth;
     const float *const *a;
+    size_t a_offset; /* floats added to every pointer: the group's first channel */
     const float *b;
     const float *bias;
     float *c;
     size_t c_stride;
-    float lo, hi; /* max(lo) then min(hi); -inf and +inf: no clamp. NaN stays NaN */
+    float lo, hi; /* x < lo ? lo : x, then x > hi ? hi : x; -inf and +inf: no clamp. NaN stays NaN */
 } tare_gemm_f32_args;
 typedef void tare_gemm_f32_fn(const tare_gemm_f32_args *args);
 
 /* Depthwise, channels-last: c[m][ch] = clamp(Σ_t a[t * rows + m][ch] * w[t][ch] + bias[ch]); rows output pixels, t in
- * order (blocks of TARE_K_BLOCK taps as above). w: taps × w_stride floats. */
+ * order (blocks of TARE_K_BLOCK taps as above). w: row t at w + t * w_stride floats; a stride of 0 uses one row for all
+ * taps: a row of ones sums windows. */
 typedef struct tare_depthwise_f32_args {
     size_t rows, channels, taps;
     const float *const *a;
@@ -58,32 +70,40 @@ typedef struct tare_depthwise_f32_args {
 typedef void tare_depthwise_f32_fn(const tare_depthwise_f32_args *args);
 
 typedef void tare_unary_f32_fn(float *to, const float *from, size_t count);
-/* Both operands dense, or one of them a single number (stride 0, else 1). */
+/* Both operands dense, or one of them a single number (stride 0, else 1). max and min: NaN if either is NaN, else
+ * a > b ? a : b and a < b ? a : b. */
 typedef void tare_binary_f32_fn(float *to, const float *a, size_t a_stride, const float *b, size_t b_stride,
                                 size_t count);
 typedef void tare_clamp_f32_fn(float *to, const float *from, size_t count, float lo, float hi);
 
-/* Sum and maximum of a row in the 16-lane order above. */
+/* Sum and maximum of a row in the 16-lane order above, lanes starting at +0 and -inf; a NaN makes the maximum NaN. */
 typedef float tare_reduce_f32_fn(const float *from, size_t count);
 
-/* q = sat(rne(x / scale) clamped to lo - zp … hi - zp, + zp), NaN -> lo; codes of 8 or 16 bits. ONNX's
- * QuantizeLinear as ONNX Runtime computes it: a true division (reference: onnxruntime.md §2). */
+/* q = rne(min(max(x / scale, lo - zp), hi - zp)) + zp, NaN -> lo; codes of 8 or 16 bits. ONNX's QuantizeLinear as ONNX
+ * Runtime computes it: a true division, and the zero point added to the integer. x = (float)(q - zp) * scale. */
 typedef struct tare_codes {
     float scale;
     int32_t zero_point, lo, hi;
 } tare_codes;
-typedef void tare_quantize_fn(void *to, const float *from, size_t count, const tare_codes *codes); /* u8, s8: by slot */
+typedef void tare_quantize_fn(void *to, const float *from, size_t count, const tare_codes *codes); /* type: by slot */
 typedef void tare_dequantize_fn(float *to, const void *from, size_t count, const tare_codes *codes);
-/* to = DQ(Q(from)), any code range; may be in place. */
+/* to = DQ(Q(from)), any code range; never -0. */
 typedef void tare_fake_quantize_fn(float *to, const float *from, size_t count, const tare_codes *codes);
 
-/* Counts of a value's numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa), into `bins` of 65536; also
- * the exact smallest and largest finite number. Non-finite ones are counted in their bins and not in min and max. */
+/* Counts of a value's numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa), added to `bins` of 65536; also
+ * the exact smallest and largest finite number. Non-finite ones are counted in their bins and not in min and max, where
+ * a zero is +0. */
+enum { TARE_COUNT_BINS = 65536, TARE_COUNT_TABLES = 4 };
 typedef struct tare_counts {
     uint64_t *bins;
-    float min, max; /* start with +inf and -inf */
+    uint32_t *tables; /* TARE_COUNT_TABLES × TARE_COUNT_BINS zeros, left zero: equal numbers in a row count in turns */
+    float min, max;   /* start with +inf and -inf */
 } tare_counts;
 typedef void tare_count_f32_fn(tare_counts *counts, const float *from, size_t count);
+
+/* to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns; elements of 4 bytes. */
+typedef void tare_transpose_fn(uint32_t *to, size_t to_stride, const uint32_t *from, size_t from_stride, size_t rows,
+                               size_t columns);
 
 /* ORDER: slots (kernels.def) */
 typedef struct tare_kernels {
@@ -102,9 +122,12 @@ bool tare_cpu_find(const char *name, tare_cpu *cpu);
 /* The table for a CPU this machine has; the same pointer each time. */
 const tare_kernels *tare_kernels_for(tare_cpu cpu);
 
-/* Packs depth × columns weights into panels: element (k, n) is from[k * k_stride + n * n_stride]. Columns past the end
- * are 0. Size in floats: tare_packed_f32_size. */
-void tare_pack_f32(float *to, const float *from, size_t depth, size_t columns, size_t k_stride, size_t n_stride);
+/* Packs depth × columns weights into panels: element (k, n) is from[k * k_stride + n * n_stride], and goes to
+ * to[(n / TARE_PANEL) * panel_depth * TARE_PANEL + k * TARE_PANEL + n % TARE_PANEL]; columns past the end are 0. A matrix
+ * of several taps is packed tap by tap, `to` moved on by depth * TARE_PANEL. */
+void tare_pack_f32(float *to, size_t panel_depth, const float *from, size_t depth, size_t columns, size_t k_stride,
+                   size_t n_stride);
+/* Floats that depth × columns take packed; the product must be known to fit. */
 size_t tare_packed_f32_size(size_t depth, size_t columns);
 
 #endif

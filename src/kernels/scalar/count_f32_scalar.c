@@ -1,0 +1,18 @@
+/* Counts of numbers by their upper 16 bits, and the finite extremes. */
+#include "kernels/variants.h"
+
+#include <math.h>
+#include <string.h>
+
+void tare_count_f32_scalar(tare_counts *counts, const float *from, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, from + i, sizeof bits);
+        counts->bins[bits >> 16]++;
+        if (!isfinite(from[i])) continue;
+        if (from[i] < counts->min) counts->min = from[i];
+        if (from[i] > counts->max) counts->max = from[i];
+    }
+    counts->min += 0.0f; /* which zero came first is not kept */
+    counts->max += 0.0f;
+}

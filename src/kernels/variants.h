@@ -1,0 +1,13 @@
+/* Declares every variant that kernels.def names for this architecture, for the files that define them and for select.c. */
+#ifndef TARE_KERNELS_VARIANTS_H
+#define TARE_KERNELS_VARIANTS_H
+
+#include "kernels/kernels.h"
+
+#define SLOT(type, slot)         typedef type tare_##slot##_type;
+#define KERNEL(slot, isa, needs) tare_##slot##_type tare_##slot##_##isa;
+#include "kernels/kernels.def"
+#undef SLOT
+#undef KERNEL
+
+#endif
