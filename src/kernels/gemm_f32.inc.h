@@ -1,0 +1,146 @@
+/* Template: f32 matrix product over indirect rows, in the words of vector.inc.h. Before it: TILE_ROWS, the most rows of a
+ * tile, and TILES(_), the tiles there are as _(rows, panels): what fits the registers as sums.
+ *
+ * Rows are taken BLOCK_ROWS at a time and k in blocks of 256: that piece of A is copied to the stack, where rows lie at a
+ * fixed pitch whatever the taps are; every panel of B then passes over its tiles once. */
+enum {
+    BLOCK_ROWS = 48,
+    PITCH = TARE_K_BLOCK + 16, /* floats from row to row of the copy: rows do not fall on the same cache sets */
+    PANEL_VECTORS = TARE_PANEL / LANES,
+    PANELS_MAX = 4 /* of a tile; tiles have 1, 2 or 4 */
+};
+
+/* The product of one block of k for one tile. */
+typedef struct tile {
+    const float *a, *b; /* a: rows at PITCH; b: panels at b_stride */
+    size_t b_stride, depth;
+    float *c;
+    size_t c_stride;
+    const float *bias; /* of the tile's first column; NULL: none */
+    float lo, hi;
+    bool is_first, is_last; /* block of k: c has no sum yet; bias and clamp follow */
+} tile;
+
+/* What follows the sums of a block: earlier blocks' sums, bias, clamp. */
+INLINE void finish(const tile *t, v *sum, size_t rows, size_t vectors) {
+    float *c = t->c;
+    size_t stride = t->c_stride;
+    if (!t->is_first)
+        unroll (r, rows)
+            unroll (j, vectors) sum[r * vectors + j] = v_add(v_load(c + r * stride + j * LANES), sum[r * vectors + j]);
+    if (t->is_last && t->bias)
+        unroll (j, vectors)
+            unroll (r, rows) sum[r * vectors + j] = v_add(sum[r * vectors + j], v_load(t->bias + j * LANES));
+    if (t->is_last)
+        unroll (i, rows * vectors) sum[i] = v_clamp(sum[i], v_set(t->lo), v_set(t->hi));
+    unroll (r, rows)
+        unroll (j, vectors) v_store(c + r * stride + j * LANES, sum[r * vectors + j]);
+}
+
+/* `rows` and `panels` are constants where this is inlined: the sums stay in registers. */
+INLINE void multiply(const tile *t, size_t rows, size_t panels) {
+    size_t vectors = panels * PANEL_VECTORS;
+    v sum[TILE_ROWS * PANELS_MAX * PANEL_VECTORS];
+    unroll (i, rows * vectors) sum[i] = v_set(0);
+    const float *a = t->a, *b = t->b;
+    for (size_t k = 0; k < t->depth; k++, a++, b += TARE_PANEL) {
+        v w[PANELS_MAX * PANEL_VECTORS];
+        unroll (j, vectors) w[j] = v_load(b + j / PANEL_VECTORS * t->b_stride + j % PANEL_VECTORS * LANES);
+        unroll (r, rows) {
+            v x = v_set(a[r * PITCH]);
+            unroll (j, vectors) sum[r * vectors + j] = v_fma(x, w[j], sum[r * vectors + j]);
+        }
+    }
+    finish(t, sum, rows, vectors);
+}
+
+#define TILE(rows, panels)                                                                                             \
+    static void tile_##rows##_##panels(const tile *t) { multiply(t, rows, panels); }
+TILES(TILE)
+#undef TILE
+
+/* By rows and the logarithm of panels. */
+static void (*const tiles[TILE_ROWS + 1][3])(const tile *) = {
+#define TILE(rows, panels) [rows][panels / 2] = tile_##rows##_##panels,
+    TILES(TILE)
+#undef TILE
+};
+
+INLINE void copy(float *to, const float *from, size_t count) {
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) v_store(to + i, v_load(from + i));
+    if (i < count) v_store_tail(to + i, v_load_tail(from + i, count - i, 0), count - i);
+}
+
+/* Copies k…k + count - 1 of rows m…m + rows - 1. */
+static void gather(float *to, const tare_gemm_f32_args *g, size_t m, size_t rows, size_t k, size_t count) {
+    size_t tap = g->depth ? k / g->depth : 0, at = g->depth ? k % g->depth : 0;
+    for (size_t done = 0; done < count; tap++, at = 0) {
+        size_t part = g->depth - at < count - done ? g->depth - at : count - done;
+        const float *const *a = g->a + tap * g->rows + m;
+        for (size_t r = 0; r < rows; r++) copy(to + r * PITCH + done, a[r] + g->a_offset + at, part);
+        done += part;
+    }
+}
+
+/* Rows are dealt evenly to as few tiles as hold them, so that no tile is left with one or two. */
+static size_t first_row(size_t rows, size_t index, size_t count) {
+    return rows / count * index + (rows % count < index ? rows % count : index);
+}
+
+/* A tile of which only `columns` are there: worked on in a whole one beside. */
+static void multiply_edge(tile t, size_t rows, size_t panels, size_t columns) {
+    _Alignas(64) float edge[TILE_ROWS * PANELS_MAX * TARE_PANEL];
+    float *c = t.c;
+    size_t c_stride = t.c_stride;
+    t.c = edge;
+    t.c_stride = panels * TARE_PANEL;
+    for (size_t r = 0; r < rows && !t.is_first; r++) copy(edge + r * t.c_stride, c + r * c_stride, columns);
+    tiles[rows][panels / 2](&t);
+    for (size_t r = 0; r < rows; r++) copy(c + r * c_stride, edge + r * t.c_stride, columns);
+}
+
+/* One block of rows and of k: t says where in B, bias and c it starts. */
+static void pass(tile t, const float *copied, size_t rows, size_t columns) {
+    size_t count = (rows + TILE_ROWS - 1) / TILE_ROWS, most = (rows + count - 1) / count;
+    float *c = t.c;
+    for (size_t n = 0, step = PANELS_MAX; n < columns; n += step * TARE_PANEL) {
+        size_t left = columns - n, panels = (left + TARE_PANEL - 1) / TARE_PANEL;
+        while (step > 1 && (step > panels || !tiles[most][step / 2])) step /= 2;
+        for (size_t i = 0; i < count; i++) {
+            size_t m = first_row(rows, i, count), height = first_row(rows, i + 1, count) - m;
+            t.a = copied + m * PITCH;
+            t.c = c + m * t.c_stride + n;
+            if (left < step * TARE_PANEL)
+                multiply_edge(t, height, step, left);
+            else
+                tiles[height][step / 2](&t);
+        }
+        t.b += step * t.b_stride;
+        if (t.bias) t.bias += step * TARE_PANEL;
+    }
+}
+
+void VARIANT(gemm_f32)(const tare_gemm_f32_args *g) {
+    _Alignas(64) float copied[BLOCK_ROWS * PITCH];
+    size_t total = g->taps * g->depth, blocks = (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (size_t i = 0; i < blocks; i++) {
+        size_t m = first_row(g->rows, i, blocks), rows = first_row(g->rows, i + 1, blocks) - m, k = 0;
+        do {
+            size_t depth = total - k < TARE_K_BLOCK ? total - k : TARE_K_BLOCK;
+            gather(copied, g, m, rows, k, depth);
+            tile t = { .b = g->b + k * TARE_PANEL,
+                       .b_stride = total * TARE_PANEL,
+                       .depth = depth,
+                       .c = g->c + m * g->c_stride,
+                       .c_stride = g->c_stride,
+                       .bias = g->bias,
+                       .lo = g->lo,
+                       .hi = g->hi,
+                       .is_first = k == 0,
+                       .is_last = k + depth == total };
+            pass(t, copied, rows, g->columns);
+            k += depth;
+        } while (k < total);
+    }
+}
