@@ -12,7 +12,7 @@ typedef struct tare_read_options {
 
 typedef struct tare_write_options {
     int64_t external_threshold; /* total bytes of weights above which they go to FILE.data; 0: the format's own limit */
-    bool float_weights;         /* quantized weights as float through Q and DQ: the stage `calibrated` */
+    bool float_weights; /* weights held as codes are spelled as float through Q and DQ, as float ones always are */
     tare_log *log;
 } tare_write_options;
 
@@ -28,7 +28,9 @@ typedef struct tare_format {
 
 size_t tare_format_count(void);
 const tare_format *tare_format_at(size_t index);
-/* By extension for writing; by contents, then extension, for reading. NULL: none. */
-const tare_format *tare_format_for_path(const char *path);
+/* By contents, then by extension. NULL: none. */
+const tare_format *tare_format_to_read(const char *path);
+/* By extension. NULL: none. */
+const tare_format *tare_format_to_write(const char *path);
 
 #endif
