@@ -156,6 +156,7 @@ struct tare_model {
     const char *producer_name, *producer_version, *doc;
     TARE_VEC(tare_property) properties; /* metadata_props */
     TARE_VEC(const char *) symbols;     /* names of symbolic dimensions; dim = -2 - index */
+    tare_map symbol_numbers;            /* the same by name: index + 1 */
     tare_map aliases;                   /* name of a removed value: tare_alias * */
     TARE_VEC(tare_file) files;          /* mapped, closed with the model */
     tare_map names, node_names;         /* every name that was ever used, in all graphs: new ones keep clear of them */

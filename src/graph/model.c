@@ -25,6 +25,7 @@ tare_status tare_model_new(tare_model **out, tare_error *err) {
     model->arena = arena;
     tare_map_init(&model->aliases, arena);
     tare_map_init(&model->names, arena);
+    tare_map_init(&model->symbol_numbers, arena);
     tare_map_init(&model->node_names, arena);
     tare_status status = tare_graph_new(&model->graph, model, NULL, NULL, err);
     if (status != TARE_OK) {
@@ -42,11 +43,12 @@ void tare_model_free(tare_model *model) {
 }
 
 int64_t tare_model_symbol(tare_model *model, const char *name) {
-    for (size_t i = 0; i < model->symbols.count; i++)
-        if (!strcmp(model->symbols.at[i], name)) return -2 - (int64_t)i;
+    uintptr_t number = (uintptr_t)tare_map_get(&model->symbol_numbers, name);
+    if (number) return -1 - (int64_t)number;
     const char *copy = tare_arena_strdup(model->arena, name);
     if (!copy || !tare_vec_push(model->arena, &model->symbols, copy)) return TARE_DIM_UNKNOWN;
-    return -1 - (int64_t)model->symbols.count;
+    number = model->symbols.count;
+    return tare_map_put(&model->symbol_numbers, copy, (void *)number) ? -1 - (int64_t)number : TARE_DIM_UNKNOWN;
 }
 
 static tare_status copy_value(tare_graph *to, const tare_value *from, tare_error *err) {
@@ -123,7 +125,7 @@ static tare_status copy_lists(tare_model *to, const tare_model *from, tare_error
     for (size_t i = 0; i < from->properties.count; i++)
         if (!tare_vec_push(to->arena, &to->properties, from->properties.at[i])) return tare_fail_memory(err, 0);
     for (size_t i = 0; i < from->symbols.count; i++)
-        if (!tare_vec_push(to->arena, &to->symbols, from->symbols.at[i])) return tare_fail_memory(err, 0);
+        if (tare_model_symbol(to, from->symbols.at[i]) == TARE_DIM_UNKNOWN) return tare_fail_memory(err, 0);
     for (size_t i = 0; i < from->aliases.entries.count; i++) {
         const tare_map_entry *entry = &from->aliases.entries.at[i];
         if (entry->value && !tare_map_put(&to->aliases, entry->key, entry->value)) return tare_fail_memory(err, 0);
