@@ -45,7 +45,8 @@ typedef struct tare_onnx_attribute_extra {
 } tare_onnx_attribute_extra;
 
 typedef struct tare_onnx_node {
-    uint64_t given; /* bit i: the file had the i-th field of the op's table, be it the default */
+    const tare_op *op; /* as it was read */
+    uint64_t given;    /* bit i: the file had the i-th field of that op's table, be it the default */
     tare_spans other;
     TARE_VEC(tare_onnx_raw_attribute) raw; /* all of them, when tare does not know the op */
     TARE_VEC(tare_onnx_attribute_extra) attributes;

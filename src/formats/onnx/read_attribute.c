@@ -402,6 +402,7 @@ tare_status tare_onnx_read_attributes(tare_onnx_reader *reader, const tare_onnx_
     target to = { .reader = reader, .node = node, .bodies = bodies };
     to.extra = tare_arena_alloc(reader->model->arena, 1, sizeof *to.extra);
     if (!to.extra) return tare_fail_memory(err, 0);
+    to.extra->op = node->op;
     node->extra = to.extra;
     int64_t opset = tare_onnx_opset(reader, pending->scope, node->domain);
     if (node->op) TARE_TRY(check_duals(node, opset, err));
