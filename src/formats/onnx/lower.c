@@ -62,31 +62,33 @@ static void need_graph(const tare_graph *graph, int64_t *opset) {
 
 /* ---- rewriting ---- */
 
-/* The rewrite that a node needs at this opset; NULL: none. */
-typedef tare_status rewrite(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err);
-
-static tare_status upgrade(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err) {
-    (void)opset;
-    return node->op->upgrade(graph, node, err);
+static bool is_in(const tare_graph *graph, const tare_node *node) {
+    return (node->previous ? node->previous->next : graph->first) == node;
 }
 
-static rewrite *rewrite_of(const tare_node *node, int64_t opset) {
+static bool needs_expansion(const tare_node *node, int64_t opset) {
+    return node->op && is_main(node) && node->op->expand && node->op->since > opset;
+}
+
+/* Old forms go first when the file is lifted, then what the file's opset does not have. Either may change the node in
+ * place; *changed: other nodes stand there now. */
+static tare_status rewrite_node(tare_graph *graph, tare_node *node, int64_t opset, bool is_lifted, bool *changed,
+                                tare_error *err) {
     const tare_op *op = node->op;
-    if (!op || !is_main(node)) return NULL;
-    if (op->until && opset > op->until) return op->upgrade ? upgrade : NULL;
-    int64_t least = op->needs && !op->expand ? op->needs(node) : op->since;
-    return least > opset ? op->expand : NULL;
+    if (op && op->upgrade && is_lifted) TARE_TRY(op->upgrade(graph, node, err));
+    if (is_in(graph, node) && needs_expansion(node, opset)) TARE_TRY(node->op->expand(graph, node, opset, err));
+    *changed |= !is_in(graph, node) || node->op != op;
+    return TARE_OK;
 }
 
-static tare_status rewrite_graph(tare_graph *graph, int64_t opset, bool *changed, tare_error *err) {
+static tare_status rewrite_graph(tare_graph *graph, int64_t opset, bool is_lifted, bool *changed, tare_error *err) {
     tare_for_nodes_safe (node, graph) {
         tare_graph *body;
-        for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(rewrite_graph(body, opset, changed, err));
-        rewrite *how = rewrite_of(node, opset);
-        if (!how) continue;
+        for (int i = 0; (body = tare_node_body(node, i)); i++)
+            TARE_TRY(rewrite_graph(body, opset, is_lifted, changed, err));
         const char *name = node->name, *type = node->type;
-        if (how(graph, node, opset, err) != TARE_OK) return tare_within(err, "node '%s' (%s)", name, type);
-        *changed = true;
+        if (rewrite_node(graph, node, opset, is_lifted, changed, err) != TARE_OK)
+            return tare_within(err, "node '%s' (%s)", name, type);
     }
     return TARE_OK;
 }
@@ -111,12 +113,15 @@ enum { ROUNDS_MAX = 8 }; /* a rewrite's nodes may need one themselves; more than
 
 static tare_status settle_opset(tare_model *model, int64_t source, tare_log *log, tare_error *err) {
     raise(&model->opset, tare_onnx_quant_opset(model->graph));
+    int64_t before = source;
     bool changed = true;
-    for (int round = 0; changed; round++) {
+    for (int round = 0; changed || model->opset != before; round++) {
         if (round == ROUNDS_MAX) return tare_fail(err, TARE_E_BUG, "operators expand to each other without end");
         need_graph(model->graph, &model->opset);
+        before = model->opset;
         changed = false;
-        TARE_TRY(rewrite_graph(model->graph, model->opset, &changed, err));
+        TARE_TRY(rewrite_graph(model->graph, before, before > source, &changed, err));
+        need_graph(model->graph, &model->opset);
     }
     if (model->opset != source)
         tare_log_note(log, "written with opset %lld; the model had %lld", (long long)model->opset, (long long)source);

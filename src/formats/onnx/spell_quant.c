@@ -210,7 +210,7 @@ static tare_status spell_input(speller *to, tare_value *value, tare_error *err) 
     if (!value->uses.count) return TARE_OK;
     TARE_TRY(add_value(to, value->graph, value->name, "_dequantized", value->dtype, &value->shape, &result, err));
     TARE_TRY(redirect(value, result, false, err));
-    return add_pair(to, value->graph, value->to->start, value->name, quant, value, result, err);
+    return add_pair(to, value->graph, to->start, value->name, quant, value, result, err);
 }
 
 /* A value x_raw that was read from a pair which ended in x: the name x is still known as its alias. */
