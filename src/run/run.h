@@ -8,7 +8,9 @@
 /* ORDER: backend */
 typedef enum tare_backend {
     TARE_BACKEND_FLOAT, /* quantization of values ignored: weights dequantized, activations float */
-    TARE_BACKEND_QDQ    /* float arithmetic; each quantized value goes through quantize and dequantize */
+    TARE_BACKEND_QDQ,   /* float arithmetic; each quantized value goes through quantize and dequantize */
+    TARE_BACKEND_LOCAL /* float, and beside each node that is tapped its twin: the same node on the float inputs rounded
+                           to their codes, its output rounded to its own. What a node loses by itself */
 } tare_backend;
 
 typedef struct tare_session_options {
@@ -20,7 +22,8 @@ typedef struct tare_session_options {
 
 /* A look at a value: called after its producer has run, in the order of the nodes, on the thread that runs the session.
  * `real` is f32 (or the value's own type when it is no float), in ONNX's order of dimensions; for a value that the qdq
- * backend quantizes it holds the quantized-dequantized numbers. `before` has the numbers before rounding, NULL when there are none. Taps change no bit. */
+ * backend quantizes it holds the quantized-dequantized numbers. `before` has the numbers before rounding, NULL when there are none. In the local backend `real` is the twin's and `before`
+ * the float numbers; values of nodes that have nothing quantized are not shown. Taps change no bit. */
 typedef tare_status tare_tap(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
                              tare_error *err);
 
@@ -32,17 +35,26 @@ tare_status tare_session_new(tare_session **out, const tare_model *model, const 
                              tare_error *err);
 void tare_session_free(tare_session *session);
 
-/* Which values to look at: names of values, "all" for every float value; before the first run. */
+/* Which values to look at: these, or `all` float values of the model, graph inputs among them; initializers never are.
+ * Values of bodies (If, Loop) are shown each time the body runs. `values` is borrowed. Plans made before are dropped. */
 tare_status tare_session_set_tap(tare_session *session, const tare_value *const *values, size_t count, bool all,
                                  tare_tap *tap, void *context, tare_error *err);
 
-/* In the qdq backend, per value (by its name's index in the graph's values map): leave it unquantized. NULL: quantize all. For blame: one node's quantization alone. */
+/* In the qdq backend, which of the quantized values (constants too) are rounded; NULL: all. Constants that are stored as
+ * codes stay what the codes say. Plans made before are dropped. For blame: one node's quantization alone. */
 void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(void *context, const tare_value *value),
                                    void *context);
 
-/* Plans for the shapes of these inputs (data needed only where shapes depend on it) and keeps the plan while they stay
- * the same. */
+/* Plans for the types and shapes of these inputs, in the order of the graph's inputs; NULL leaves an input to its
+ * initializer. Memory and MACs are known then, unless shapes depend on numbers (get_memory tells all after a run). */
+tare_status tare_session_plan(tare_session *session, tare_tensor *const *inputs, tare_error *err);
+/* Runs; plans first unless one of the last plans fits. Nothing is allocated while steps run, but by If, Loop and Scan and
+ * where shapes depend on numbers. */
 tare_status tare_session_run(tare_session *session, tare_tensor *const *inputs, tare_error *err);
+/* The same in pieces, for sessions side by side: begin, then advance until *done. Each advance runs on until something was
+ * shown to the tap, or to the end. `inputs` must stay as they are until then. */
+tare_status tare_session_begin(tare_session *session, tare_tensor *const *inputs, tare_error *err);
+tare_status tare_session_advance(tare_session *session, bool *done, tare_error *err);
 /* The index-th graph output of the last run, in ONNX's layout; valid until the next run. */
 const tare_tensor *tare_session_output(const tare_session *session, size_t index);
 
