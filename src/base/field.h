@@ -1,68 +1,13 @@
-/* Field tables: the members of a struct said once, and from that filled, checked, written, documented. An operator's
- * attributes, a verb's options and a recipe's keys are such tables. */
+/* What the library does with field tables. */
 #ifndef TARE_BASE_FIELD_H
 #define TARE_BASE_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tare/field.h>
 
-typedef enum tare_field_type {
-    TARE_FIELD_END,     /* closes a table */
-    TARE_FIELD_BOOL,    /* bool */
-    TARE_FIELD_INT,     /* int64_t */
-    TARE_FIELD_FLOAT,   /* float */
-    TARE_FIELD_DOUBLE,  /* double */
-    TARE_FIELD_STRING,  /* const char * */
-    TARE_FIELD_ENUM,    /* int, an index into `names` */
-    TARE_FIELD_INTS,    /* tare_ints */
-    TARE_FIELD_FLOATS,  /* tare_floats */
-    TARE_FIELD_STRINGS, /* tare_strings */
-    TARE_FIELD_TENSOR,  /* const tare_tensor *, NULL: absent (graph/) */
-    TARE_FIELD_GRAPH    /* tare_graph *, NULL: absent (graph/) */
-} tare_field_type;
-
-typedef struct tare_ints {
-    const int64_t *at;
-    size_t count; /* at is NULL when the field was not given; an empty list that was given has a non-NULL at */
-} tare_ints;
-typedef struct tare_floats {
-    const float *at;
-    size_t count;
-} tare_floats;
-typedef struct tare_strings {
-    const char *const *at;
-    size_t count;
-} tare_strings;
-
-enum {
-    TARE_FIELD_REQUIRED = 1, /* absent is an error */
-    TARE_FIELD_AXIS = 2,     /* the number or numbers count dimensions of the first input */
-    TARE_FIELD_ALWAYS = 4,   /* written even when it has its default */
-    TARE_FIELD_SPATIAL = 8,  /* one number per spatial dimension (twice as many for pads) */
-    TARE_FIELD_ONE = 16,     /* INTS, FLOATS: files have a bare number, held as a list of one; so absent can be told */
-    TARE_FIELD_ANY_REAL = 32 /* FLOAT, FLOATS: NaN and infinities are fine */
-};
-
-typedef struct tare_field {
-    const char *name; /* as the file, the recipe or the flag spells it */
-    tare_field_type type;
-    size_t offset; /* of the member in the struct */
-    unsigned flags;
-    union {
-        int64_t i; /* also BOOL and ENUM */
-        double f;  /* also FLOAT */
-        const char *s;
-    } fallback;               /* lists: empty */
-    const char *const *names; /* ENUM: the words in order, ended by NULL */
-    double lo, hi;            /* INT, FLOAT, DOUBLE: the allowed range; both 0: any */
-    const char *help;         /* one line for help, man page and docs; attributes may have none */
-    const char *metavar;      /* what help calls the argument; NULL: by type */
-    char letter;              /* short flag, 0: none */
-} tare_field;
-
-/* Sets every member to its default; lists to empty, tensors and graphs to NULL. */
-void tare_fields_set_defaults(const tare_field *fields, void *record);
+/* tare_fields_set_defaults: every member to its default; lists to empty, tensors and graphs to NULL. */
 const tare_field *tare_fields_find(const tare_field *fields, const char *name); /* NULL: no such field */
 /* Has the member its default? Lists: were they not given? Tensors and graphs: are they absent? */
 bool tare_field_is_default(const tare_field *field, const void *record);

@@ -2,6 +2,8 @@
 #ifndef TARE_BASE_TEXT_H
 #define TARE_BASE_TEXT_H
 
+#include <tare/field.h> /* tare_text_nearest */
+
 #include "base/memory.h"
 
 /* Grows on the arena. When memory is out, `failed` is set and later appends do nothing: check once, at the end. */
@@ -23,8 +25,5 @@ void tare_text_escape(char *to, size_t size, const char *from);
 
 /* Edit distance of two names, at most 64 bytes of each read: for "did you mean". */
 size_t tare_text_distance(const char *a, const char *b);
-
-/* The name in `names` (ended by NULL) that is near enough to be what was meant, or NULL. */
-const char *tare_text_nearest(const char *name, const char *const *names);
 
 #endif

@@ -1,0 +1,39 @@
+/* From a float model and samples to an int8 model. */
+#ifndef TARE_PUBLIC_QUANTIZE_H
+#define TARE_PUBLIC_QUANTIZE_H
+
+#include <tare/run.h>
+
+typedef struct tare_ranges tare_ranges;
+
+typedef struct tare_calibration_options {
+    bool skip_nonfinite;
+    const char *shard; /* "I/N", from 0 */
+} tare_calibration_options;
+extern TARE_API const tare_field tare_calibration_fields[];
+
+typedef struct tare_quantization {
+    const char *target; /* "onnx" */
+    const char *method; /* NULL: the default */
+    double percentile;  /* 0: the method's own */
+    int activation;     /* ORDER: act: target's, u8, s8, s16 */
+    bool per_tensor, symmetric, power_of_two;
+    tare_strings keep_float; /* names of nodes, or op types */
+} tare_quantization;
+extern TARE_API const tare_field tare_quantization_fields[];
+
+TARE_API tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
+                                          const tare_calibration_options *options, const tare_work_options *work,
+                                          tare_log *log, tare_error *err);
+TARE_API tare_status tare_ranges_write(const tare_ranges *ranges, const char *path, tare_error *err);
+TARE_API tare_status tare_ranges_read(tare_ranges **out, const char *path, tare_error *err);
+TARE_API tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err);
+TARE_API void tare_ranges_free(tare_ranges *ranges);
+
+/* Optimizes, calibrates (unless ranges are given), quantizes, measures on held-out samples. The result is a new model. */
+TARE_API tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
+                                         const tare_ranges *ranges, const tare_quantization *options,
+                                         const tare_calibration_options *calibration, const tare_work_options *work,
+                                         tare_report **report, tare_log *log, tare_error *err);
+
+#endif

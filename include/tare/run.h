@@ -1,0 +1,27 @@
+/* Running models on samples. */
+#ifndef TARE_PUBLIC_RUN_H
+#define TARE_PUBLIC_RUN_H
+
+#include <tare/field.h>
+#include <tare/samples.h>
+
+/* How work is done; never what comes out. */
+typedef struct tare_work_options {
+    int64_t threads;     /* 0: all */
+    const char *cpu;     /* NULL: the best this machine has */
+    const char *max_mem; /* bytes, with K, M or G; NULL: 80 % of the machine's */
+} tare_work_options;
+extern TARE_API const tare_field tare_work_fields[];
+
+typedef struct tare_run_options {
+    int backend;      /* ORDER: backend: float, qdq */
+    tare_strings tap; /* names of values besides the outputs; "all" */
+} tare_run_options;
+extern TARE_API const tare_field tare_run_fields[];
+
+/* Runs every sample and writes DIR/<id>.npz with the outputs (and taps) under their names and DIR/list.txt; or one .npz
+ * for a single sample when `to` ends in .npz. */
+TARE_API tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
+                                    const tare_work_options *work, const char *to, tare_log *log, tare_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* The library: everything the program does, as functions. Opaque objects, outputs first, the error last; strings are
+ * UTF-8; nothing is printed, and nothing exits. Functions on different objects may run at once. */
+#ifndef TARE_H
+#define TARE_H
+
+#include <tare/error.h>
+#include <tare/field.h>
+#include <tare/log.h>
+#include <tare/model.h>
+#include <tare/quantize.h>
+#include <tare/report.h>
+#include <tare/run.h>
+#include <tare/samples.h>
+
+TARE_API const char *tare_version(void); /* "0.1.0" */
+
+/* Removes the temporary files of writes in progress. Async-signal-safe: for a handler that ends the process. */
+TARE_API void tare_remove_unfinished(void);
+
+#endif
