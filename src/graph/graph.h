@@ -78,6 +78,12 @@ typedef struct tare_use {
     int index; /* of the node's inputs */
 } tare_use;
 
+/* scale and zero point for a real range that holds 0 (widened to it when it does not), for a code type:
+ * asymmetric: s = (hi - lo) / (codes - 1), z = rne(lowest - lo / s); symmetric: s = max|x| / highest, z = 0 (u8: the
+ * middle); power_of_two: s rounded up to one. A range of nothing: s = 1, z = 0. In f64, rounded once to f32. */
+void tare_scale_from_range(float lo, float hi, tare_dtype code, bool symmetric, bool power_of_two, float *scale,
+                           int32_t *zero_point);
+
 struct tare_value {
     const char *name; /* unique in its graph and in those around it; never "" */
     tare_dtype dtype; /* the real type: f32 also when quantized. A bare Q's output has the code type here */

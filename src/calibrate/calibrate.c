@@ -1,0 +1,154 @@
+/* Running the float model over samples, one session a worker, and adding up what each saw. */
+#include "calibrate/calibrate.h"
+
+#include "calibrate/range.h"
+#include "run/each.h"
+
+typedef struct job {
+    const tare_model *model;
+    const tare_samples *samples;
+    const tare_calibrate_options *options;
+    tare_log *log;
+    TARE_VEC(const tare_value *) observed;
+    TARE_VEC(size_t) indexes; /* of the samples in hand */
+} job;
+
+typedef struct worker {
+    const job *job;
+    tare_session *session;
+    tare_ranges *ranges;
+    tare_counter *counter;
+    const char *sample; /* id of the one in hand */
+} worker;
+
+/* Values that get statistics: graph inputs, and what nodes make that neither move nor join numbers. */
+static bool is_observed(const tare_value *value) {
+    if (value->dtype != TARE_F32 || value->constant) return false;
+    if (!value->producer) return value->is_input;
+    tare_quant_kind kind = tare_node_quant_kind(value->producer);
+    return kind != TARE_QUANT_PASS && kind != TARE_QUANT_SAME;
+}
+
+static tare_status list_observed(job *j, tare_arena *arena, tare_error *err) {
+    const tare_graph *graph = j->model->graph;
+    for (size_t i = 0; i < graph->inputs.count; i++)
+        if (is_observed(graph->inputs.at[i]) && !tare_vec_push(arena, &j->observed, graph->inputs.at[i]))
+            return tare_fail_memory(err, 0);
+    tare_for_nodes (node, graph)
+        for (int i = 0; i < node->output_count; i++) {
+            const tare_value *value = node->outputs[i];
+            if (value && is_observed(value) && !tare_vec_push(arena, &j->observed, value))
+                return tare_fail_memory(err, 0);
+        }
+    return TARE_OK;
+}
+
+static bool is_in_hand(const tare_calibrate_options *o, size_t index) {
+    if (o->shards && index % o->shards != o->shard) return false;
+    const bool held = o->hold && index % o->hold == o->hold - 1;
+    return !o->hold || held == (o->hold_side == 2);
+}
+
+static tare_status observe(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
+                           tare_error *err) {
+    worker *w = context;
+    (void)before;
+    tare_range *range = tare_map_get(&w->ranges->by_name, value->name);
+    if (!range || real->dtype != TARE_F32) return TARE_OK;
+    TARE_TRY(tare_range_count(range, w->counter, w->ranges->arena, real, w->sample, err));
+    uint64_t bad = range->nans + range->positive_infinities + range->negative_infinities;
+    if (!bad || w->job->options->skip_nonfinite) return TARE_OK;
+    const tare_node *producer = value->producer;
+    return tare_fail(
+        err, TARE_E_MALFORMED,
+        "sample '%s': value '%s' of node '%s' (%s) holds %llu NaN and %llu Inf; look at that sample, or pass "
+        "--skip-nonfinite",
+        w->sample, value->name, producer ? producer->name : "", producer ? producer->type : "graph input",
+        (unsigned long long)range->nans, (unsigned long long)(range->positive_infinities + range->negative_infinities));
+}
+
+static tare_status open_worker(const job *j, worker *w, tare_error *err) {
+    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
+                                           .cpu = j->options->cpu,
+                                           .memory_limit = j->options->memory_limit };
+    w->job = j;
+    TARE_TRY(tare_ranges_new(&w->ranges, err));
+    for (size_t i = 0; i < j->observed.count; i++) {
+        tare_range *range;
+        TARE_TRY(tare_ranges_add(w->ranges, j->observed.at[i]->name, &range, err));
+    }
+    w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(j->options->cpu));
+    if (!w->counter) return tare_fail_memory(err, 0);
+    TARE_TRY(tare_session_new(&w->session, j->model, &options, err));
+    return tare_session_set_tap(w->session, j->observed.at, j->observed.count, false, observe, w, err);
+}
+
+static void close_worker(worker *w) {
+    tare_session_free(w->session);
+    tare_ranges_free(w->ranges);
+}
+
+static tare_status see_sample(void *context, const tare_sample *sample, tare_error *err) {
+    worker *w = context;
+    /* Ids live as long as the samples: ranges may keep them while these do. */
+    w->sample = tare_samples_id(w->job->samples, sample->index);
+    return tare_session_run(w->session, sample->inputs, err);
+}
+
+static tare_status merge_workers(const job *j, worker *const *workers, size_t count, tare_ranges **out,
+                                 tare_error *err) {
+    tare_ranges *total = workers[0]->ranges;
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < total->list.count; k++)
+            TARE_TRY(tare_range_merge(total->list.at[k], workers[i]->ranges->list.at[k], total->arena, err));
+    TARE_TRY(tare_ranges_own_ids(total, err));
+    total->samples = j->indexes.count;
+    total->synthetic = tare_samples_are_synthetic(j->samples);
+    workers[0]->ranges = NULL;
+    *out = total;
+    return TARE_OK;
+}
+
+static tare_status run_workers(job *j, tare_pool *pool, tare_arena *arena, tare_ranges **out, tare_error *err) {
+    const size_t count = tare_pool_size(pool);
+    worker **workers = tare_arena_alloc(arena, count, sizeof *workers);
+    worker *states = tare_arena_alloc(arena, count, sizeof *states);
+    if (!workers || !states) return tare_fail_memory(err, count * sizeof *states);
+    tare_status status = TARE_OK;
+    for (size_t i = 0; i < count; i++) workers[i] = &states[i];
+    for (size_t i = 0; status == TARE_OK && i < count; i++) status = open_worker(j, workers[i], err);
+    const tare_each each = { .samples = j->samples,
+                             .indexes = j->indexes.at,
+                             .count = j->indexes.count,
+                             .pool = pool,
+                             .workers = (void *const *)workers,
+                             .fn = see_sample,
+                             .job = "calibrate",
+                             .log = j->log };
+    if (status == TARE_OK) status = tare_each_sample(&each, err);
+    if (status == TARE_OK) status = merge_workers(j, workers, count, out, err);
+    for (size_t i = 0; i < count; i++) close_worker(workers[i]);
+    return status;
+}
+
+static tare_status calibrate(job *j, tare_arena *arena, tare_ranges **out, tare_error *err) {
+    TARE_TRY(list_observed(j, arena, err));
+    for (size_t i = 0; i < tare_samples_count(j->samples); i++)
+        if (is_in_hand(j->options, i) && !tare_vec_push(arena, &j->indexes, i)) return tare_fail_memory(err, 0);
+    if (!j->indexes.count) return tare_fail(err, TARE_E_USAGE, "no samples to calibrate on");
+    tare_pool *pool = tare_pool_new(j->options->threads);
+    if (!pool) return tare_fail_memory(err, 0);
+    tare_status status = run_workers(j, pool, arena, out, err);
+    tare_pool_free(pool);
+    return status;
+}
+
+tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
+                           const tare_calibrate_options *options, tare_log *log, tare_error *err) {
+    job j = { .model = model, .samples = samples, .options = options, .log = log };
+    tare_arena *arena = tare_arena_new();
+    if (!arena) return tare_fail_memory(err, 0);
+    tare_status status = calibrate(&j, arena, out, err);
+    tare_arena_free(arena);
+    return status;
+}

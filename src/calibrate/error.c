@@ -1,0 +1,111 @@
+/* What a range costs: expected squared errors from the counts. Numbers are taken as spread evenly within a stretch of the
+ * real line, and the error is integrated exactly. */
+#include <math.h>
+
+#include "calibrate/range.h"
+
+/* Below the top binades, where stretches are much narrower than a step, eight bins are taken together. */
+enum { FINE_BINADES = 7, COARSE_BINS = 8 };
+
+/* One stretch: the count and edges of a bin, or of some, cut to the numbers' own extremes. */
+static void add_stretch(tare_profile *p, const tare_range *range, int sign, double low, double high, double count) {
+    if (sign) {
+        double swap = -low;
+        low = -high, high = swap;
+    }
+    if (low < (double)range->min) low = (double)range->min;
+    if (high > (double)range->max) high = (double)range->max;
+    if (high < low) high = low;
+    p->stretch[p->count++] = (tare_stretch){ .low = low, .high = high, .count = count };
+    p->total += count;
+}
+
+void tare_profile_make(tare_profile *p, const tare_range *range) {
+    p->count = 0, p->total = 0;
+    double reach = fmax(fabs((double)range->min), fabs((double)range->max));
+    int top = ilogb(reach > 0 ? reach : 1) + 127;
+    for (int sign = 0; sign < 2; sign++)
+        for (int exponent = 254; exponent >= 0; exponent--) {
+            const uint64_t *page = range->page[sign * 256 + exponent];
+            const int step = exponent > top - FINE_BINADES ? 1 : exponent > top - 24 ? COARSE_BINS : TARE_RANGE_BINS;
+            for (int bin = 0; page && bin < TARE_RANGE_BINS; bin += step) {
+                double count = 0;
+                for (int i = 0; i < step; i++) count += (double)page[bin + i];
+                if (count > 0)
+                    add_stretch(p, range, sign, tare_bin_edge(exponent, bin), tare_bin_edge(exponent, bin + step),
+                                count);
+            }
+        }
+}
+
+/* ∫ from 0 to x of the squared distance to the nearest multiple of s: n whole steps give n s^3 / 12, the rest r^3 / 3. */
+static double rounding(double x, double s) {
+    double n = rint(x / s), r = x - n * s;
+    return n * s * s * s / 12 + r * r * r / 3;
+}
+
+static double cube(double x) { return x * x * x; }
+
+/* ∫ over [a, b] of the squared error on the grid of step s between lo and hi. */
+static double integral(double a, double b, double s, double lo, double hi) {
+    double sum = 0;
+    if (a < lo) sum += (cube(lo - a) - cube(fmax(lo - b, 0))) / 3;
+    if (b > hi) sum += (cube(b - hi) - cube(fmax(a - hi, 0))) / 3;
+    double inner_a = fmin(fmax(a, lo), hi), inner_b = fmin(fmax(b, lo), hi);
+    if (inner_b > inner_a) sum += rounding(inner_b, s) - rounding(inner_a, s);
+    return sum;
+}
+
+static double point_error(double x, double s, double lo, double hi) {
+    double inside = fmin(fmax(x, lo), hi), rounded = rint(inside / s) * s, e = x - fmin(fmax(rounded, lo), hi);
+    return e * e;
+}
+
+double tare_profile_error(const tare_profile *p, const tare_range_request *request, float lo, float hi) {
+    float scale;
+    int32_t zero_point;
+    tare_scale_from_range(lo, hi, request->code, request->symmetric, request->power_of_two, &scale, &zero_point);
+    const double s = (double)scale, low = s * (tare_dtype_lowest(request->code) - zero_point),
+                 high = s * (tare_dtype_highest(request->code) - zero_point);
+    double sum = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const tare_stretch *t = &p->stretch[i];
+        double length = t->high - t->low;
+        sum += t->count *
+               (length > 0 ? integral(t->low, t->high, s, low, high) / length : point_error(t->low, s, low, high));
+    }
+    return p->total > 0 ? sum / p->total : 0;
+}
+
+double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi) {
+    tare_profile profile;
+    tare_profile_make(&profile, range);
+    return tare_profile_error(&profile, request, lo, hi);
+}
+
+double tare_range_power(const tare_range *range) {
+    tare_profile p;
+    tare_profile_make(&p, range);
+    double sum = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        const tare_stretch *t = &p.stretch[i];
+        sum += t->count * (t->low * t->low + t->low * t->high + t->high * t->high) / 3;
+    }
+    return p.total > 0 ? sum / p.total : 0;
+}
+
+double tare_range_share_outside(const tare_range *range, float lo, float hi) {
+    tare_profile p;
+    tare_profile_make(&p, range);
+    double outside = 0;
+    for (size_t i = 0; i < p.count; i++) {
+        const tare_stretch *t = &p.stretch[i];
+        double length = t->high - t->low, below = fmin(t->high, (double)lo) - t->low,
+               above = t->high - fmax(t->low, (double)hi);
+        if (length > 0)
+            outside += t->count * (fmax(below, 0) + fmax(above, 0)) / length;
+        else
+            outside += t->low < (double)lo || t->low > (double)hi ? t->count : 0;
+    }
+    return p.total > 0 ? outside / p.total : 0;
+}

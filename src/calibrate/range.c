@@ -1,0 +1,192 @@
+/* Counting one value's numbers and adding counts up. */
+#include "calibrate/range.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a worker counts into before it adds to a range: dense, cleared after each tensor where it was met. */
+struct tare_counter {
+    const tare_kernels *kernels;
+    tare_counts counts;
+};
+
+tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels) {
+    tare_counter *counter = tare_arena_alloc(arena, 1, sizeof *counter);
+    if (!counter) return NULL;
+    counter->kernels = kernels;
+    counter->counts.bins = tare_arena_alloc(arena, TARE_COUNT_BINS, sizeof *counter->counts.bins);
+    counter->counts.tables =
+        tare_arena_alloc(arena, (size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS, sizeof *counter->counts.tables);
+    return counter->counts.bins && counter->counts.tables ? counter : NULL;
+}
+
+double tare_bin_edge(int binade, int bin) {
+    int exponent = binade & 255;
+    return exponent ? ldexp(128 + bin, exponent - 127 - 7) : ldexp(bin, -126 - 7);
+}
+
+static bool any(const uint64_t *bins) {
+    uint64_t all = 0;
+    for (int i = 0; i < TARE_RANGE_BINS; i++) all |= bins[i];
+    return all;
+}
+
+static tare_status add_page(tare_range *range, int binade, const uint64_t *bins, tare_arena *arena, tare_error *err) {
+    if (!range->page[binade]) {
+        range->page[binade] = tare_arena_alloc(arena, TARE_RANGE_BINS, sizeof(uint64_t));
+        if (!range->page[binade]) return tare_fail_memory(err, TARE_RANGE_BINS * sizeof(uint64_t));
+    }
+    for (int i = 0; i < TARE_RANGE_BINS; i++) range->page[binade][i] += bins[i];
+    return TARE_OK;
+}
+
+/* The exponents that a finite number up to this magnitude can have. */
+static int highest_binade(float reach) {
+    uint32_t bits;
+    memcpy(&bits, &reach, sizeof bits);
+    return (int)(bits >> 23 & 255);
+}
+
+static tare_status take_counts(tare_range *range, tare_counts *counts, tare_arena *arena, tare_error *err) {
+    const float reach = counts->min <= counts->max ? fmaxf(fabsf(counts->min), fabsf(counts->max)) : 0;
+    const int top = highest_binade(reach);
+    tare_status status = TARE_OK;
+    for (int sign = 0; sign < 2; sign++) {
+        for (int exponent = 0; exponent <= 255; exponent++) {
+            if (exponent > top && exponent < 255) continue;
+            uint64_t *bins = counts->bins + (sign * 256 + exponent) * TARE_RANGE_BINS;
+            if (!any(bins)) continue;
+            if (exponent < 255 && status == TARE_OK) status = add_page(range, sign * 256 + exponent, bins, arena, err);
+            if (exponent == 0) range->zeros += bins[0]; /* with what is below 2^-133 */
+            memset(bins, 0, TARE_RANGE_BINS * sizeof *bins);
+        }
+    }
+    return status;
+}
+
+static void count_nonfinite(tare_range *range, const float *numbers, size_t count, const char *sample) {
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(numbers[i])) continue;
+        if (isnan(numbers[i]))
+            range->nans++;
+        else if (numbers[i] > 0)
+            range->positive_infinities++;
+        else
+            range->negative_infinities++;
+    }
+    if (!range->nonfinite_sample) range->nonfinite_sample = sample;
+}
+
+/* Keeps the few most extreme, one a sample; ties go to the sample whose id comes first. `sign` -1 keeps the lowest. */
+static void keep_extreme(tare_extreme *list, int *count, float value, const char *sample, float sign) {
+    int at = *count;
+    while (at > 0 && (sign * value > sign * list[at - 1].value ||
+                      (value == list[at - 1].value && strcmp(sample, list[at - 1].sample) < 0)))
+        at--;
+    if (at == TARE_RANGE_EXTREMES) return;
+    int last = *count < TARE_RANGE_EXTREMES ? *count : TARE_RANGE_EXTREMES - 1;
+    for (int i = last; i > at; i--) list[i] = list[i - 1];
+    list[at] = (tare_extreme){ .value = value, .sample = sample };
+    if (*count < TARE_RANGE_EXTREMES) ++*count;
+}
+
+tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
+                             const char *sample, tare_error *err) {
+    const size_t count = tensor->size / sizeof(float);
+    tare_counts *counts = &counter->counts;
+    counts->min = INFINITY, counts->max = -INFINITY;
+    counter->kernels->count_f32(counts, tensor->data, count);
+    const uint64_t *positive = counts->bins + 255 * TARE_RANGE_BINS, *negative = counts->bins + 511 * TARE_RANGE_BINS;
+    if (any(positive) || any(negative)) count_nonfinite(range, tensor->data, count, sample);
+    range->count += count;
+    TARE_TRY(take_counts(range, counts, arena, err));
+    if (!(counts->min <= counts->max)) return TARE_OK;
+    if (counts->min < range->min) range->min = counts->min;
+    if (counts->max > range->max) range->max = counts->max;
+    int lows = range->extreme_count, highs = range->extreme_count;
+    keep_extreme(range->lowest, &lows, counts->min, sample, -1);
+    keep_extreme(range->highest, &highs, counts->max, sample, 1);
+    range->extreme_count = highs;
+    range->samples++;
+    tare_sum_add(&range->sample_min, (double)counts->min);
+    tare_sum_add(&range->sample_max, (double)counts->max);
+    return TARE_OK;
+}
+
+tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_arena *arena, tare_error *err) {
+    into->count += from->count;
+    into->zeros += from->zeros;
+    into->nans += from->nans;
+    into->positive_infinities += from->positive_infinities;
+    into->negative_infinities += from->negative_infinities;
+    if (from->nonfinite_sample &&
+        (!into->nonfinite_sample || strcmp(from->nonfinite_sample, into->nonfinite_sample) < 0))
+        into->nonfinite_sample = from->nonfinite_sample;
+    if (from->min < into->min) into->min = from->min;
+    if (from->max > into->max) into->max = from->max;
+    for (int binade = 0; binade < TARE_RANGE_BINADES; binade++)
+        if (from->page[binade]) TARE_TRY(add_page(into, binade, from->page[binade], arena, err));
+    int lows = into->extreme_count, highs = into->extreme_count;
+    for (int i = 0; i < from->extreme_count; i++) {
+        keep_extreme(into->lowest, &lows, from->lowest[i].value, from->lowest[i].sample, -1);
+        keep_extreme(into->highest, &highs, from->highest[i].value, from->highest[i].sample, 1);
+    }
+    into->extreme_count = highs;
+    into->samples += from->samples;
+    tare_sum_merge(&into->sample_min, &from->sample_min);
+    tare_sum_merge(&into->sample_max, &from->sample_max);
+    return TARE_OK;
+}
+
+tare_status tare_ranges_new(tare_ranges **out, tare_error *err) {
+    tare_arena *arena = tare_arena_new();
+    tare_ranges *ranges = arena ? tare_arena_alloc(arena, 1, sizeof *ranges) : NULL;
+    if (!ranges) {
+        tare_arena_free(arena);
+        return tare_fail_memory(err, sizeof *ranges);
+    }
+    ranges->arena = arena;
+    tare_map_init(&ranges->by_name, arena);
+    *out = ranges;
+    return TARE_OK;
+}
+
+tare_status tare_ranges_add(tare_ranges *ranges, const char *name, tare_range **out, tare_error *err) {
+    tare_range *range = tare_arena_alloc(ranges->arena, 1, sizeof *range);
+    const char *copy = range ? tare_arena_strdup(ranges->arena, name) : NULL;
+    if (!copy || !tare_vec_push(ranges->arena, &ranges->list, range) || !tare_map_put(&ranges->by_name, copy, range))
+        return tare_fail_memory(err, sizeof *range);
+    range->name = copy;
+    range->min = INFINITY, range->max = -INFINITY;
+    *out = range;
+    return TARE_OK;
+}
+
+static tare_status own(const char **id, tare_arena *arena, tare_error *err) {
+    if (*id && !(*id = tare_arena_strdup(arena, *id))) return tare_fail_memory(err, 0);
+    return TARE_OK;
+}
+
+tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err) {
+    for (size_t i = 0; i < ranges->list.count; i++) {
+        tare_range *range = ranges->list.at[i];
+        TARE_TRY(own(&range->nonfinite_sample, ranges->arena, err));
+        for (int k = 0; k < range->extreme_count; k++) {
+            TARE_TRY(own(&range->lowest[k].sample, ranges->arena, err));
+            TARE_TRY(own(&range->highest[k].sample, ranges->arena, err));
+        }
+    }
+    return TARE_OK;
+}
+
+void tare_ranges_free(tare_ranges *ranges) {
+    if (ranges) tare_arena_free(ranges->arena);
+}
+
+size_t tare_ranges_count(const tare_ranges *ranges) { return ranges->list.count; }
+const tare_range *tare_ranges_at(const tare_ranges *ranges, size_t index) { return ranges->list.at[index]; }
+const tare_range *tare_ranges_find(const tare_ranges *ranges, const char *name) {
+    return tare_map_get(&ranges->by_name, name);
+}
+uint64_t tare_ranges_samples(const tare_ranges *ranges) { return ranges->samples; }
+bool tare_ranges_are_synthetic(const tare_ranges *ranges) { return ranges->synthetic; }

@@ -1,0 +1,44 @@
+/* Statistics of one value: filled by a worker, added up. Internal to the room. */
+#ifndef TARE_CALIBRATE_RANGE_H
+#define TARE_CALIBRATE_RANGE_H
+
+#include "calibrate/calibrate.h"
+
+struct tare_ranges {
+    tare_arena *arena;
+    TARE_VEC(tare_range *) list; /* in the order of the graph */
+    tare_map by_name;
+    uint64_t samples;
+    bool synthetic;
+    uint64_t model_hash; /* of node types, names and shapes: what ranges of two runs must share */
+};
+
+tare_status tare_ranges_new(tare_ranges **out, tare_error *err);
+tare_status tare_ranges_add(tare_ranges *ranges, const char *name, tare_range **out, tare_error *err);
+
+/* Copies the ids that extremes name to the ranges' own arena: they came from samples that will be closed. */
+tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err);
+
+/* Counts one sample's numbers; `counter` is the worker's own. */
+typedef struct tare_counter tare_counter;
+tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels);
+tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
+                             const char *sample, tare_error *err);
+tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_arena *arena, tare_error *err);
+
+/* The middle and the edges of a bin: page is the upper 9 bits, bin the next 7. Magnitudes grow with the bin. */
+double tare_bin_edge(int binade, int bin); /* the magnitude at its lower end; bin may be 128 */
+
+/* The counts as stretches of the real line, once for many candidates. At most 2 signs × (7 × 128 + 17 × 16 + 230). */
+typedef struct tare_stretch {
+    double low, high, count;
+} tare_stretch;
+typedef struct tare_profile {
+    size_t count;
+    double total;
+    tare_stretch stretch[2816];
+} tare_profile;
+void tare_profile_make(tare_profile *profile, const tare_range *range);
+double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi);
+
+#endif
