@@ -35,13 +35,6 @@ tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, c
                                  tare_log *log, tare_error *err);
 
 /* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
-tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_log *log,
-                                tare_error *err);
-
-/* scale and zero point for a real range that holds 0 (widened to it when it does not), for a code type:
- * asymmetric: s = (hi - lo) / (codes - 1), z = rne(lowest - lo / s); symmetric: s = max|x| / highest, z = 0 (u8: the
- * middle); power_of_two: s rounded up to one. A range of nothing: s = 1, z = 0. In f64, rounded once to f32. */
-void tare_scale_from_range(float lo, float hi, tare_dtype code, bool symmetric, bool power_of_two, float *scale,
-                           int32_t *zero_point);
+tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err);
 
 #endif

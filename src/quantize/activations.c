@@ -1,0 +1,199 @@
+/* Scales of activations: one for each group of values that share it, from what was seen of their sources. */
+#include <math.h>
+#include <string.h>
+
+#include "quantize/scheme.h"
+
+/* What a group of values with one scale has come to. */
+typedef struct group {
+    const tare_quant *kept;   /* from the file */
+    const tare_value *leader; /* whose range decided */
+    float lo, hi;
+    tare_origin origin;
+    bool seen;
+    int sources;
+    const tare_node *source; /* the producer, when there is one source only */
+    tare_dtype code;
+} group;
+
+typedef struct chooser {
+    tare_scheme *scheme;
+    const tare_ranges *ranges;
+    group *groups; /* by root index */
+    group *now;    /* the one being widened */
+} chooser;
+
+static tare_range_request request_for(const tare_quantize_options *options, tare_dtype code, const tare_rule *rule) {
+    tare_range_request request = { .code = code,
+                                   .symmetric = options->symmetric,
+                                   .power_of_two = options->power_of_two,
+                                   .percentile = options->percentile > 0 ? options->percentile : 99.99 };
+    if (rule && rule->percentile > 0) request.percentile = rule->percentile;
+    return request;
+}
+
+static const tare_method *method_for(const tare_quantize_options *options, const tare_rule *rule) {
+    if (rule && rule->method) return tare_method_find(rule->method);
+    return options->method ? tare_method_find(options->method) : tare_method_at(0);
+}
+
+/* The bounds an op's output has by nature. */
+static void clip_to_nature(const tare_value *value, float *lo, float *hi) {
+    const tare_node *producer = value->producer;
+    if (!producer || tare_node_quant_kind(producer) != TARE_QUANT_FIXED) return;
+    if (*lo < producer->op->quant.lo) *lo = producer->op->quant.lo;
+    if (*hi > producer->op->quant.hi) *hi = producer->op->quant.hi;
+}
+
+static void widen_group(void *context, const tare_value *value, const tare_range *range) {
+    chooser *c = context;
+    const tare_quantize_options *options = c->scheme->options;
+    const tare_rule *rule = tare_rule_for_value(options, value);
+    const tare_method *method = method_for(options, rule);
+    const tare_range_request request = request_for(options, c->now->code, rule);
+    float lo = 0, hi = 0;
+    tare_origin origin = { .kind = method->origin, .number = request.percentile };
+    if (rule && rule->has_range) {
+        lo = (float)rule->lo, hi = (float)rule->hi;
+        origin = (tare_origin){ .kind = TARE_ORIGIN_RECIPE };
+    } else if (range->min <= range->max) {
+        method->choose(range, &request, &lo, &hi);
+        clip_to_nature(value, &lo, &hi);
+    }
+    group *g = c->now;
+    if (g->source != value->producer) g->sources++;
+    g->source = value->producer;
+    if (!g->seen || hi - lo > g->hi - g->lo) g->leader = value, g->origin = origin;
+    g->lo = g->seen && g->lo < lo ? g->lo : lo;
+    g->hi = g->seen && g->hi > hi ? g->hi : hi;
+    g->seen = true;
+}
+
+static tare_dtype code_of(const tare_quantize_options *options, const tare_value *value) {
+    const tare_rule *rule = tare_rule_for_value(options, value);
+    if (!rule && value->producer) rule = tare_rule_for_node(options, value->producer);
+    if (rule && rule->type) return tare_dtype_find(rule->type);
+    return options->activation ? options->activation : options->target->activation;
+}
+
+static bool is_activation(const tare_scheme_value *entry) {
+    return entry->quantized && !tare_value_is_constant(entry->value);
+}
+
+/* Does the value share its scale with the index-th? */
+static bool is_member(const tare_scheme *s, const tare_value *value, size_t index) {
+    return value->mark && s->values.at[value->mark - 1].quantized &&
+           tare_scheme_root(s, value->mark - 1) == tare_scheme_root(s, index);
+}
+
+static tare_status gather(chooser *c, tare_error *err) {
+    tare_scheme *s = c->scheme;
+    for (size_t i = 0; i < s->values.count; i++) {
+        const tare_scheme_value *entry = &s->values.at[i];
+        if (!is_activation(entry)) continue;
+        group *g = &c->groups[tare_scheme_root(s, i)];
+        tare_dtype code = code_of(s->options, entry->value);
+        if (!g->code || tare_dtype_size(code) > tare_dtype_size(g->code)) g->code = code;
+        if (entry->value->quant) g->kept = entry->value->quant, g->leader = entry->value;
+    }
+    for (size_t i = 0; i < s->values.count; i++) {
+        const tare_scheme_value *entry = &s->values.at[i];
+        if (!is_activation(entry)) continue;
+        group *g = &c->groups[tare_scheme_root(s, i)];
+        if (g->kept) continue;
+        c->now = g;
+        if (tare_sources_visit(c->ranges, entry->value, widen_group, c) && g->seen) {
+            if (!is_member(s, g->leader, i)) g->leader = entry->value;
+            continue;
+        }
+        return tare_fail(err, TARE_E_USAGE,
+                         "value '%s' must be quantized but was never calibrated; run `tare calibrate` on this very "
+                         "model, or keep its node float by a rule",
+                         entry->value->name);
+    }
+    return TARE_OK;
+}
+
+/* One number for scale and zero point of a group, on the model's arena. */
+static tare_status make_quant(tare_scheme *s, const group *g, tare_quant **out, tare_error *err) {
+    tare_arena *arena = s->model->arena;
+    tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
+    float *scale = quant ? tare_arena_alloc(arena, 1, sizeof *scale) : NULL;
+    int32_t *zero_point = scale ? tare_arena_alloc(arena, 1, sizeof *zero_point) : NULL;
+    if (!zero_point) return tare_fail_memory(err, sizeof *quant);
+    *quant = (tare_quant){ .code = g->code,
+                           .axis = -1,
+                           .count = 1,
+                           .scale = scale,
+                           .zero_point = zero_point,
+                           .origin = g->origin,
+                           .contrib = tare_dtype_size(g->code) > 1 };
+    const tare_target *target = s->options->target;
+    if (g->sources == 1 && g->source && target->fixed_scale &&
+        target->fixed_scale(g->source, g->code, scale, zero_point)) {
+        quant->origin = (tare_origin){ .kind = TARE_ORIGIN_FIXED, .detail = g->source->type };
+        *out = quant;
+        return TARE_OK;
+    }
+    tare_scale_from_range(g->lo, g->hi, g->code, s->options->symmetric || target->symmetric_activations,
+                          s->options->power_of_two || target->power_of_two, scale, zero_point);
+    *out = quant;
+    return TARE_OK;
+}
+
+/* Members other than the leader say whose scale they share. */
+static tare_status share_quant(tare_scheme *s, const tare_quant *quant, const group *g, tare_value *value,
+                               tare_error *err) {
+    if (value == g->leader) {
+        value->quant = quant;
+        return TARE_OK;
+    }
+    tare_quant *copy = tare_arena_alloc(s->model->arena, 1, sizeof *copy);
+    if (!copy) return tare_fail_memory(err, sizeof *copy);
+    *copy = *quant;
+    if (quant->origin.kind != TARE_ORIGIN_FIXED)
+        copy->origin = (tare_origin){ .kind = TARE_ORIGIN_SAME, .detail = g->leader->name };
+    value->quant = copy;
+    return TARE_OK;
+}
+
+/* A constant operand of an Add or Mul: its own range, exactly. */
+static tare_status quantize_constant(tare_scheme *s, tare_value *value, tare_error *err) {
+    if (value->quant || value->constant->dtype != TARE_F32) return TARE_OK;
+    const float *numbers = value->constant->data;
+    group g = { .code = code_of(s->options, value), .origin = { .kind = TARE_ORIGIN_CONSTANT } };
+    for (size_t i = 0; i < value->constant->size / sizeof *numbers; i++) {
+        if (!isfinite(numbers[i]))
+            return tare_fail(err, TARE_E_MALFORMED, "tensor '%s': element %zu is not finite", value->name, i);
+        if (numbers[i] < g.lo) g.lo = numbers[i];
+        if (numbers[i] > g.hi) g.hi = numbers[i];
+    }
+    tare_quant *quant = NULL;
+    TARE_TRY(make_quant(s, &g, &quant, err));
+    value->quant = quant;
+    return TARE_OK;
+}
+
+tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
+    const size_t count = scheme->values.count;
+    chooser c = { .scheme = scheme, .ranges = ranges };
+    c.groups = tare_arena_alloc(scheme->arena, count + 1, sizeof *c.groups);
+    const tare_quant **quants = tare_arena_alloc(scheme->arena, count + 1, sizeof *quants);
+    if (!c.groups || !quants) return tare_fail_memory(err, count * sizeof *c.groups);
+    TARE_TRY(gather(&c, err));
+    for (size_t i = 0; i < count; i++) {
+        const tare_scheme_value *entry = &scheme->values.at[i];
+        if (!entry->quantized || entry->value->quant) continue;
+        if (!is_activation(entry)) {
+            TARE_TRY(quantize_constant(scheme, entry->value, err));
+            continue;
+        }
+        size_t root = tare_scheme_root(scheme, i);
+        const group *g = &c.groups[root];
+        tare_quant *made = NULL;
+        if (!quants[root] && !g->kept) TARE_TRY(make_quant(scheme, g, &made, err));
+        if (!quants[root]) quants[root] = g->kept ? g->kept : made;
+        TARE_TRY(share_quant(scheme, quants[root], g, entry->value, err));
+    }
+    return TARE_OK;
+}

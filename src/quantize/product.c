@@ -1,0 +1,97 @@
+/* Products: which nodes multiply weights, and what melts into them without a rounding between. */
+#include <math.h>
+
+#include "quantize/scheme.h"
+
+/* The only reader of a value that is nobody's output, or NULL. */
+static tare_node *only_reader(const tare_value *value) {
+    return value && tare_value_has_one_use(value) && value->uses.at[0].node->graph == value->graph
+               ? value->uses.at[0].node
+               : NULL;
+}
+
+static int64_t channels_of(const tare_product *p) {
+    return p->channel_axis < 0 ? 0 : p->weight->shape.dim[p->channel_axis];
+}
+
+/* A float constant that adds one number per output channel to a MatMul or Gemm (last dimension), or to a Conv. */
+static bool is_bias(const tare_product *p, const tare_value *value) {
+    if (!tare_value_is_constant(value) || value->quant || value->dtype != TARE_F32 || value->shape.rank < 1)
+        return false;
+    for (int i = 0; i + 1 < value->shape.rank; i++)
+        if (value->shape.dim[i] != 1) return false;
+    return p->weight && value->shape.dim[value->shape.rank - 1] == channels_of(p);
+}
+
+static void take_bias(tare_product *p) {
+    const int last = tare_node_is(p->node, "MatMul") ? 2 : p->node->input_count;
+    if (last > 2 && tare_value_is_constant(p->node->inputs[2])) {
+        p->bias = p->node->inputs[2];
+        p->bias_node = p->node;
+        p->bias_input = 2;
+    }
+    tare_node *next = only_reader(p->out);
+    if (!tare_node_is(p->node, "MatMul") || !tare_node_is(next, "Add")) return;
+    const int other = next->inputs[0] == p->out ? 1 : 0;
+    if (next->outputs[0]->quant || p->out->quant || !is_bias(p, next->inputs[other])) return;
+    p->bias = next->inputs[other];
+    p->bias_node = next;
+    p->bias_input = other;
+    p->out = next->outputs[0];
+}
+
+static void take_activation(tare_product *p) {
+    tare_node *next = only_reader(p->out);
+    if (p->out->quant || !(tare_node_is(next, "Relu") || tare_node_is(next, "Clip"))) return;
+    if (next->inputs[0] != p->out) return;
+    double bound;
+    for (int i = 1; i < next->input_count; i++)
+        if (next->inputs[i] && !tare_value_read_scalar(next->inputs[i], &bound)) return;
+    p->activation = next;
+    p->out = next->outputs[0];
+}
+
+static bool is_finite_constant(const tare_value *value) {
+    if (value->constant->dtype != TARE_F32) return true;
+    const float *numbers = value->constant->data;
+    for (size_t i = 0; i < value->constant->size / sizeof(float); i++)
+        if (!isfinite(numbers[i])) return false;
+    return true;
+}
+
+static bool take_operands(tare_product *p, unsigned flags, const char **why) {
+    const int operands = 2;
+    for (int i = 0; i < operands; i++) {
+        tare_value *value = tare_node_input(p->node, i);
+        if (!value || value->dtype != TARE_F32) return *why = "an operand is not f32", false;
+        if (!tare_value_is_constant(value)) {
+            p->data[p->data_count++] = value;
+            continue;
+        }
+        if (p->weight) return *why = "both operands are constant", false;
+        if (!is_finite_constant(value)) return *why = "the weight holds NaN or Inf", false;
+        p->weight = value;
+        p->weight_input = i;
+    }
+    if (!p->weight && !(flags & TARE_INT_DYNAMIC_OK)) return *why = "the weight is computed", false;
+    if (tare_value_is_constant(tare_node_input(p->node, 2)) || !tare_node_input(p->node, 2)) return true;
+    return *why = "the bias is computed", false;
+}
+
+bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why) {
+    const tare_target_row *row = tare_target_row_of(options->target, node);
+    *why = NULL;
+    if (row->kind != TARE_INT_PRODUCT || !node->op->quant.has_weight) return false;
+    const tare_rule *rule = tare_rule_for_node(options, node);
+    if (rule && rule->keep_float) return *why = "a rule keeps it float", false;
+    tare_product p = { .node = node, .out = node->outputs[0] };
+    if (!take_operands(&p, row->flags, why)) return false;
+    p.channel_axis = -1;
+    if (p.weight && p.weight_input == 1 && node->op->quant.weight_axis) {
+        p.channel_axis = node->op->quant.weight_axis(node);
+        take_bias(&p);
+    }
+    take_activation(&p);
+    *product = p;
+    return true;
+}

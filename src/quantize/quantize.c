@@ -1,0 +1,32 @@
+/* Choosing scales, from the scheme to the last weight. */
+#include "quantize/quantize.h"
+
+#include "quantize/scheme.h"
+
+static tare_status check_options(const tare_quantize_options *options, tare_error *err) {
+    if (options->method && !tare_method_find(options->method))
+        return tare_fail(err, TARE_E_USAGE, "no range method '%s'", options->method);
+    for (size_t i = 0; i < options->rule_count; i++) {
+        const tare_rule *rule = &options->rules[i];
+        if (rule->method && !tare_method_find(rule->method))
+            return tare_fail(err, TARE_E_USAGE, "rule %zu: no range method '%s'", i + 1, rule->method);
+        tare_dtype type = rule->type ? tare_dtype_find(rule->type) : TARE_U8;
+        if (type != TARE_U8 && type != TARE_S8 && type != TARE_U16 && type != TARE_S16)
+            return tare_fail(err, TARE_E_USAGE, "rule %zu: type '%s' is none of u8, s8, u16, s16", i + 1, rule->type);
+        if (rule->has_range && !(rule->lo <= rule->hi))
+            return tare_fail(err, TARE_E_USAGE, "rule %zu: range [%.9g, %.9g] is empty", i + 1, rule->lo, rule->hi);
+    }
+    return TARE_OK;
+}
+
+tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
+                                 tare_log *log, tare_error *err) {
+    TARE_TRY(check_options(options, err));
+    tare_scheme scheme = { .arena = tare_arena_new(), .model = model, .options = options, .log = log };
+    if (!scheme.arena) return tare_fail_memory(err, 0);
+    tare_status status = tare_scheme_make(&scheme, ranges, err);
+    if (status == TARE_OK) status = tare_quantize_activations(&scheme, ranges, err);
+    if (status == TARE_OK) status = tare_quantize_weights(&scheme, err);
+    tare_arena_free(scheme.arena);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* From chosen scales to codes: weights rounded, biases in s32 at exactly s_x * s_w. */
+#include <math.h>
+
+#include "quantize/scheme.h"
+
+/* q = clamp(rne(w / s) + z): a true f32 division, as QuantizeLinear does it (onnxruntime.md §2). */
+static int32_t code_of(float real, const tare_quant *quant, size_t k) {
+    float low = (float)(tare_dtype_lowest(quant->code) + (quant->narrow ? 1 : 0) - quant->zero_point[k]);
+    float high = (float)(tare_dtype_highest(quant->code) - quant->zero_point[k]);
+    float steps = real / quant->scale[k];
+    steps = steps < low ? low : steps > high ? high : steps;
+    return (int32_t)rintf(steps) + quant->zero_point[k];
+}
+
+static void store(void *codes, tare_dtype type, size_t i, int32_t code) {
+    switch (tare_dtype_size(type)) {
+    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)codes)[i] = (uint16_t)code; break;
+    default: ((int32_t *)codes)[i] = code;
+    }
+}
+
+/* Codes in place of the float numbers of a quantized constant. */
+static tare_status round_constant(tare_value *value, tare_arena *arena, tare_error *err) {
+    const tare_quant *quant = value->quant;
+    const tare_tensor *from = value->constant;
+    tare_tensor *to;
+    TARE_TRY(tare_tensor_new(arena, quant->code, &from->shape, &to, err));
+    const float *numbers = from->data;
+    const size_t count = from->size / sizeof *numbers;
+    const size_t inner =
+        quant->axis < 0 ? 1 : (size_t)tare_shape_product(&from->shape, quant->axis + 1, from->shape.rank);
+    for (size_t i = 0; i < count; i++)
+        store(to->data, quant->code, i, code_of(numbers[i], quant, quant->axis < 0 ? 0 : i / inner % quant->count));
+    value->constant = to;
+    return TARE_OK;
+}
+
+/* b = round(b / (s_x s_w)), s_b = f32(s_x * s_w[c]): what the integer sum is measured in. */
+static tare_status bias_quant(const tare_product *p, size_t count, tare_arena *arena, tare_quant **out,
+                              tare_error *err) {
+    tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
+    const tare_quant *weight = p->weight->quant;
+    const bool per_channel = weight->count > 1;
+    const size_t scales = per_channel ? count : 1;
+    float *scale = tare_arena_alloc(arena, scales + 1, sizeof *scale);
+    int32_t *zero_point = tare_arena_alloc(arena, scales + 1, sizeof *zero_point);
+    if (!quant || !scale || !zero_point) return tare_fail_memory(err, scales * sizeof *scale);
+    for (size_t i = 0; i < scales; i++) scale[i] = p->data[0]->quant->scale[0] * weight->scale[i % weight->count];
+    *quant = (tare_quant){ .code = TARE_S32,
+                           .axis = per_channel ? p->bias->constant->shape.rank - 1 : -1,
+                           .count = scales,
+                           .scale = scale,
+                           .zero_point = zero_point,
+                           .origin = { .kind = TARE_ORIGIN_BIAS } };
+    *out = quant;
+    return TARE_OK;
+}
+
+static tare_status round_bias(tare_product *p, tare_arena *arena, tare_error *err) {
+    const tare_tensor *from = p->bias->constant;
+    const float *numbers = from->data;
+    const size_t count = from->size / sizeof *numbers;
+    tare_quant *quant = NULL;
+    tare_tensor *codes = NULL;
+    TARE_TRY(bias_quant(p, count, arena, &quant, err));
+    TARE_TRY(tare_tensor_new(arena, TARE_S32, &from->shape, &codes, err));
+    for (size_t i = 0; i < count; i++) {
+        double code = rint((double)numbers[i] / (double)quant->scale[i % quant->count]);
+        if (!(fabs(code) <= INT32_MAX))
+            return tare_fail(err, TARE_E_UNSUPPORTED,
+                             "node '%s' (%s): bias %.9g of channel %zu is %.9g steps of s_x*s_w = %.9g, more than 32 "
+                             "bits hold; keep the node float by a rule",
+                             p->node->name, p->node->type, (double)numbers[i], i, code,
+                             (double)quant->scale[i % quant->count]);
+        ((int32_t *)codes->data)[i] = (int32_t)code;
+    }
+    tare_value *value;
+    TARE_TRY(tare_graph_add_constant(p->node->graph, p->bias->name, codes, quant, true, &value, err));
+    return tare_node_set_input(p->bias_node, p->bias_input, value, err);
+}
+
+static bool wants_bias_codes(const tare_product *p) {
+    return p->bias && !p->bias->quant && p->bias->dtype == TARE_F32 && p->bias->constant->dtype == TARE_F32 &&
+           p->weight && p->weight->quant && p->data[0]->quant && p->data[0]->quant->count == 1 &&
+           tare_dtype_size(p->data[0]->quant->code) == 1;
+}
+
+tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err) {
+    tare_graph *graph = model->graph;
+    tare_for_nodes (node, graph) {
+        tare_product p;
+        const char *why;
+        if (!node->op || !tare_product_of(options, node, &p, &why) || !wants_bias_codes(&p)) continue;
+        tare_status status = round_bias(&p, model->arena, err);
+        if (status != TARE_OK) return status;
+    }
+    for (size_t i = 0; i < graph->values.entries.count; i++) {
+        tare_value *value = graph->values.entries.at[i].value;
+        if (!value || !value->quant || !value->constant || value->constant->dtype != TARE_F32) continue;
+        TARE_TRY(round_constant(value, model->arena, err));
+    }
+    return TARE_OK;
+}

@@ -1,0 +1,225 @@
+/* Who is computed on codes. Products are the seeds: their data and what they give become codes. Between products, nodes
+ * that the target computes on codes join when their inputs are codes already, so that no rounding is added that a float
+ * node between DQ and Q would not have; nodes that only move codes join when a neighbour has codes. Behind the last
+ * product everything stays float: no output pays for a rounding that nobody needs. */
+#include "quantize/scheme.h"
+
+/* What flows through the graph; kept in node->mark while this file works. */
+enum { AFTER_PRODUCT = 1, BEFORE_PRODUCT = 2, PRODUCT = 4 };
+
+static tare_scheme_value *at(const tare_scheme *s, const tare_value *value) {
+    return value->mark ? &s->values.at[value->mark - 1] : NULL;
+}
+
+tare_scheme_value *tare_scheme_find(const tare_scheme *scheme, const tare_value *value) { return at(scheme, value); }
+
+size_t tare_scheme_root(const tare_scheme *scheme, size_t index) {
+    while (scheme->values.at[index].parent != index) {
+        size_t parent = scheme->values.at[index].parent;
+        scheme->values.at[index].parent = scheme->values.at[parent].parent;
+        index = parent;
+    }
+    return index;
+}
+
+void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b) {
+    size_t x = tare_scheme_root(scheme, a->mark - 1), y = tare_scheme_root(scheme, b->mark - 1);
+    if (scheme->values.at[x].kept && scheme->values.at[y].kept) return; /* two scales of the file stay two */
+    bool kept = scheme->values.at[x].kept || scheme->values.at[y].kept;
+    scheme->values.at[x].kept = scheme->values.at[y].kept = kept;
+    /* The smaller index leads: it stands earlier in the graph, and the result does not depend on the order of joins. */
+    if (x < y)
+        scheme->values.at[y].parent = x;
+    else
+        scheme->values.at[x].parent = y;
+}
+
+static tare_status list_values(tare_scheme *s, tare_error *err) {
+    tare_graph *graph = s->model->graph;
+    for (size_t i = 0; i < graph->values.entries.count; i++) {
+        tare_value *value = graph->values.entries.at[i].value;
+        if (!value) continue;
+        value->mark = 0;
+        if (value->dtype != TARE_F32) continue;
+        const tare_scheme_value entry = { .value = value, .parent = s->values.count, .kept = value->quant != NULL };
+        if (!tare_vec_push(s->arena, &s->values, entry)) return tare_fail_memory(err, 0);
+        value->mark = (uint32_t)s->values.count;
+        s->values.at[s->values.count - 1].quantized = value->quant != NULL;
+    }
+    return TARE_OK;
+}
+
+static void note_float(tare_scheme *s, const tare_node *node, const char *why) {
+    if (why) tare_log_note(s->log, "node '%s' (%s) stays float: %s", node->name, node->type, why);
+}
+
+static tare_status list_products(tare_scheme *s, tare_error *err) {
+    tare_for_nodes (node, s->model->graph) {
+        node->mark = 0;
+        tare_product product;
+        const char *why;
+        if (!node->op) continue;
+        if (!tare_product_of(s->options, node, &product, &why)) {
+            note_float(s, node, why);
+            continue;
+        }
+        node->mark = PRODUCT;
+        if (!tare_vec_push(s->arena, &s->products, product)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
+static unsigned producer_mark(const tare_value *value) { return value && value->producer ? value->producer->mark : 0; }
+
+/* Marks what lies behind some product and what lies before one. */
+static void mark_sides(tare_scheme *s) {
+    tare_graph *graph = s->model->graph;
+    tare_for_nodes (node, graph) {
+        for (int i = 0; i < node->input_count; i++)
+            if (producer_mark(node->inputs[i]) & (AFTER_PRODUCT | PRODUCT)) node->mark |= AFTER_PRODUCT;
+    }
+    for (tare_node *node = graph->last; node; node = node->previous) {
+        if (!(node->mark & (BEFORE_PRODUCT | PRODUCT))) continue;
+        for (int i = 0; i < node->input_count; i++)
+            if (node->inputs[i] && node->inputs[i]->producer) node->inputs[i]->producer->mark |= BEFORE_PRODUCT;
+    }
+}
+
+static bool may_quantize(const tare_scheme *s, const tare_value *value) {
+    const tare_rule *rule = tare_rule_for_value(s->options, value);
+    return at(s, value) && !(rule && rule->keep_float);
+}
+
+static void quantize_value(tare_scheme *s, const tare_value *value) {
+    if (may_quantize(s, value)) at(s, value)->quantized = true;
+}
+
+/* A product may hand out float at no cost when nobody behind it wants codes. */
+static bool gives_float(const tare_scheme *s, const tare_product *p) {
+    const tare_target_row *row = tare_target_row_of(s->options->target, p->node);
+    return (row->flags & TARE_INT_FLOAT_OUT) && !(p->node->mark & BEFORE_PRODUCT) && !p->bias && !p->activation;
+}
+
+static void seed(tare_scheme *s) {
+    for (size_t i = 0; i < s->products.count; i++) {
+        const tare_product *p = &s->products.at[i];
+        for (int j = 0; j < p->data_count; j++) quantize_value(s, p->data[j]);
+        if (!gives_float(s, p)) quantize_value(s, p->out);
+    }
+}
+
+static bool has_codes(const tare_scheme *s, const tare_value *value) {
+    return value && at(s, value) && at(s, value)->quantized;
+}
+
+/* Are all computed data inputs codes, and is there one? Constant operands can be made codes. */
+static bool inputs_have_codes(const tare_scheme *s, const tare_node *node) {
+    bool any = false;
+    for (int i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i] || !tare_node_input_is_data(node, i) || tare_value_is_constant(node->inputs[i])) continue;
+        if (!has_codes(s, node->inputs[i])) return false;
+        any = true;
+    }
+    return any;
+}
+
+static bool rule_keeps_float(const tare_scheme *s, const tare_node *node) {
+    const tare_rule *rule = tare_rule_for_node(s->options, node);
+    return rule && rule->keep_float;
+}
+
+static void quantize_constants(tare_scheme *s, const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] && tare_node_input_is_data(node, i) && tare_value_is_constant(node->inputs[i]) &&
+            node->inputs[i]->dtype == TARE_F32)
+            quantize_value(s, node->inputs[i]);
+}
+
+static bool joins_codes(tare_scheme *s, const tare_node *node) {
+    const unsigned between = AFTER_PRODUCT | BEFORE_PRODUCT;
+    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, node->outputs[0]);
+}
+
+/* A node that moves codes: forward between products, or backward when what it gives is codes. */
+static bool joins_move(tare_scheme *s, const tare_node *node) {
+    if (tare_node_quant_kind(node) != TARE_QUANT_PASS) return false;
+    bool in = has_codes(s, node->inputs[0]), out = false;
+    for (int i = 0; i < node->output_count; i++) out |= has_codes(s, node->outputs[i]);
+    if (in && !out) return (node->mark & (AFTER_PRODUCT | BEFORE_PRODUCT)) == (AFTER_PRODUCT | BEFORE_PRODUCT);
+    return out && !in && !tare_value_is_constant(node->inputs[0]);
+}
+
+static bool join_node(tare_scheme *s, const tare_node *node) {
+    const tare_target_row *row = tare_target_row_of(s->options->target, node);
+    if (!node->input_count || !node->inputs[0] || !node->output_count || !node->outputs[0] || rule_keeps_float(s, node))
+        return false;
+    if (!at(s, node->outputs[0]) || !at(s, node->inputs[0])) return false;
+    if (row->kind == TARE_INT_CODES && joins_codes(s, node)) {
+        quantize_value(s, node->outputs[0]);
+        quantize_constants(s, node);
+        return has_codes(s, node->outputs[0]);
+    }
+    if (row->kind != TARE_INT_MOVE || !joins_move(s, node)) return false;
+    quantize_value(s, node->inputs[0]);
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i]) quantize_value(s, node->outputs[i]);
+    return has_codes(s, node->inputs[0]) && has_codes(s, node->outputs[0]);
+}
+
+/* To the fixed point: each round either adds a value or is the last. Moves are followed backward too. */
+static void spread(tare_scheme *s) {
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        tare_for_nodes (node, s->model->graph) grew |= join_node(s, node);
+        for (tare_node *node = s->model->graph->last; node; node = node->previous) grew |= join_node(s, node);
+    }
+}
+
+/* Codes are moved only between equal parameters. */
+static void join_moves(tare_scheme *s) {
+    tare_for_nodes (node, s->model->graph) {
+        const tare_target_row *row = tare_target_row_of(s->options->target, node);
+        if (row->kind != TARE_INT_MOVE || tare_node_quant_kind(node) != TARE_QUANT_PASS) continue;
+        for (int i = 0; i < node->output_count; i++)
+            if (has_codes(s, node->inputs[0]) && has_codes(s, node->outputs[i]) &&
+                !tare_value_is_constant(node->inputs[0]))
+                tare_scheme_join(s, node->inputs[0], node->outputs[i]);
+    }
+}
+
+static float width(const tare_ranges *ranges, const tare_value *value) {
+    float lo = 0, hi = 0;
+    tare_sources_extremes(ranges, value, &lo, &hi);
+    return hi - lo;
+}
+
+/* Concat and Max: an input shares the output's scale, and its codes are copied, unless that would waste more than half of
+ * its codes; then it keeps its own and is rescaled on the way. */
+static void join_same(tare_scheme *s, const tare_ranges *ranges) {
+    tare_for_nodes (node, s->model->graph) {
+        if (tare_node_quant_kind(node) != TARE_QUANT_SAME || !has_codes(s, node->outputs[0])) continue;
+        float whole = width(ranges, node->outputs[0]);
+        for (int i = 0; i < node->input_count; i++) {
+            const tare_value *input = node->inputs[i];
+            if (!input || !has_codes(s, input) || tare_value_is_constant(input)) continue;
+            float part = width(ranges, input);
+            if (part * 2 >= whole)
+                tare_scheme_join(s, input, node->outputs[0]);
+            else
+                tare_log_note(s->log, "node '%s' (%s): input '%s' spans %.9g of %.9g and keeps a scale of its own",
+                              node->name, node->type, input->name, (double)part, (double)whole);
+        }
+    }
+}
+
+tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
+    TARE_TRY(list_values(scheme, err));
+    TARE_TRY(list_products(scheme, err));
+    mark_sides(scheme);
+    seed(scheme);
+    spread(scheme);
+    join_moves(scheme);
+    join_same(scheme, ranges);
+    return TARE_OK;
+}

@@ -1,0 +1,63 @@
+/* The scheme: who is computed on codes and which values share a scale, before any number is chosen. Internal to the room. */
+#ifndef TARE_QUANTIZE_SCHEME_H
+#define TARE_QUANTIZE_SCHEME_H
+
+#include "quantize/quantize.h"
+
+/* A product (Conv, Gemm, MatMul …) with what melts into it: an added bias, then a Relu or Clip. */
+typedef struct tare_product {
+    tare_node *node;
+    tare_value *data[2]; /* activations: one, or two when both operands are computed */
+    int data_count;
+    tare_value *weight;   /* constant operand; NULL: both are computed */
+    int weight_input;     /* its place among the node's inputs */
+    int channel_axis;     /* of the weight; -1: one scale for all */
+    tare_value *bias;     /* constant; NULL: none */
+    tare_node *bias_node; /* the node that has it as input (the product, or an Add after it) */
+    int bias_input;
+    tare_node *activation; /* NULL: none */
+    tare_value *out;       /* after all that */
+} tare_product;
+
+typedef struct tare_scheme_value {
+    tare_value *value;
+    bool quantized;
+    bool kept;     /* of a root: some member has a scale from the file */
+    size_t parent; /* union-find: values that share one scale */
+} tare_scheme_value;
+
+typedef struct tare_scheme {
+    tare_arena *arena;
+    tare_model *model;
+    const tare_quantize_options *options;
+    tare_log *log;
+    TARE_VEC(tare_product) products;
+    TARE_VEC(tare_scheme_value) values; /* value->mark is the index + 1 */
+} tare_scheme;
+
+tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
+/* NULL: the value has no part in it. */
+tare_scheme_value *tare_scheme_find(const tare_scheme *scheme, const tare_value *value);
+size_t tare_scheme_root(const tare_scheme *scheme, size_t index);
+void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b);
+
+/* The product whose node this is and that stays integer; false: it stays float (why is logged once). */
+bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why);
+
+/* Calls visit for each range that calibration saw and from which the value's numbers come: its own, or those its producer
+ * moves them from. False: some source was never seen. */
+typedef void tare_source_visit(void *context, const tare_value *value, const tare_range *range);
+bool tare_sources_visit(const tare_ranges *ranges, const tare_value *value, tare_source_visit *visit, void *context);
+/* Widens [lo, hi] by the extremes of the sources. */
+void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, float *lo, float *hi);
+
+/* Gives every quantized activation its scale. */
+tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
+/* Gives every product's weight its scales, wide enough for its bias. */
+tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err);
+
+/* The last rule that fits, NULL: none. */
+const tare_rule *tare_rule_for_node(const tare_quantize_options *options, const tare_node *node);
+const tare_rule *tare_rule_for_value(const tare_quantize_options *options, const tare_value *value);
+
+#endif
