@@ -29,15 +29,12 @@ bool tare_shape_equal(const tare_shape *a, const tare_shape *b) {
 }
 
 bool tare_shape_count(const tare_shape *shape, int64_t *count) {
+    *count = 0;
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dim[i] == 0) return true; /* whatever the others are */
     *count = 1;
-    bool zero = false;
-    for (int i = 0; i < shape->rank; i++) {
-        if (shape->dim[i] == 0)
-            zero = true;
-        else if (!tare_i64_mul(*count, shape->dim[i], count) || *count > elements_max)
-            return false;
-    }
-    if (zero) *count = 0;
+    for (int i = 0; i < shape->rank; i++)
+        if (!tare_i64_mul(*count, shape->dim[i], count) || *count > elements_max) return false;
     return true;
 }
 
