@@ -43,6 +43,33 @@ bool tare_dtype_is_integer(tare_dtype dtype) { return types[dtype].is_integer; }
 int32_t tare_dtype_lowest(tare_dtype code) { return types[code].lowest; }
 int32_t tare_dtype_highest(tare_dtype code) { return types[code].highest; }
 
+#define READ(type, index) (((const type *)data)[index])
+
+int64_t tare_dtype_s64_at(tare_dtype dtype, const void *data, size_t i) {
+    switch (dtype) {
+    case TARE_S8:
+    case TARE_S4: return READ(int8_t, i);
+    case TARE_U8:
+    case TARE_U4:
+    case TARE_BOOL: return READ(uint8_t, i);
+    case TARE_S16: return READ(int16_t, i);
+    case TARE_U16: return READ(uint16_t, i);
+    case TARE_S32: return READ(int32_t, i);
+    case TARE_U32: return READ(uint32_t, i);
+    default: return READ(int64_t, i); /* s64, and u64 wrapped */
+    }
+}
+
+double tare_dtype_f64_at(tare_dtype dtype, const void *data, size_t i) {
+    switch (dtype) {
+    case TARE_F32: return (double)READ(float, i);
+    case TARE_F64: return READ(double, i);
+    case TARE_F16: return (double)tare_f16_to_f32(READ(uint16_t, i));
+    case TARE_BF16: return (double)tare_bf16_to_f32(READ(uint16_t, i));
+    default: return (double)tare_dtype_s64_at(dtype, data, i);
+    }
+}
+
 static float float_of(uint32_t bits) {
     float real;
     memcpy(&real, &bits, sizeof real);

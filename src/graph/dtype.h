@@ -36,6 +36,10 @@ bool tare_dtype_is_integer(tare_dtype dtype);  /* not bool */
 int32_t tare_dtype_lowest(tare_dtype code);    /* s4…u16: the code range; s32: INT32_MIN */
 int32_t tare_dtype_highest(tare_dtype code);
 
+/* The index-th of numbers that lie in a row; as f64 any type but strings, as s64 any integer or bool (u64 wrapped). */
+double tare_dtype_f64_at(tare_dtype dtype, const void *data, size_t index);
+int64_t tare_dtype_s64_at(tare_dtype dtype, const void *data, size_t index);
+
 /* IEEE half and bfloat16, rounded to nearest, ties to even. */
 float tare_f16_to_f32(uint16_t bits);
 uint16_t tare_f32_to_f16(float real);

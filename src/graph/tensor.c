@@ -26,40 +26,13 @@ tare_status tare_tensor_new(tare_arena *arena, tare_dtype dtype, const tare_shap
     return TARE_OK;
 }
 
-#define READ(type, index) (((const type *)data)[index])
-
-static int64_t element_s64(tare_dtype dtype, const void *data, size_t i) {
-    switch (dtype) {
-    case TARE_S8:
-    case TARE_S4: return READ(int8_t, i);
-    case TARE_U8:
-    case TARE_U4:
-    case TARE_BOOL: return READ(uint8_t, i);
-    case TARE_S16: return READ(int16_t, i);
-    case TARE_U16: return READ(uint16_t, i);
-    case TARE_S32: return READ(int32_t, i);
-    case TARE_U32: return READ(uint32_t, i);
-    default: return READ(int64_t, i); /* s64, and u64 wrapped */
-    }
-}
-
-static double element_f64(tare_dtype dtype, const void *data, size_t i) {
-    switch (dtype) {
-    case TARE_F32: return (double)READ(float, i);
-    case TARE_F64: return READ(double, i);
-    case TARE_F16: return (double)tare_f16_to_f32(READ(uint16_t, i));
-    case TARE_BF16: return (double)tare_bf16_to_f32(READ(uint16_t, i));
-    default: return (double)element_s64(dtype, data, i);
-    }
-}
-
 bool tare_value_read_s64(const tare_value *value, int64_t *numbers, size_t capacity, size_t *count) {
     if (!tare_value_is_constant(value)) return false;
     const tare_tensor *tensor = value->constant;
     if (!tare_dtype_is_integer(tensor->dtype) && tensor->dtype != TARE_BOOL) return false;
     *count = tensor->size / tare_dtype_size(tensor->dtype);
     if (*count > capacity) return false;
-    for (size_t i = 0; i < *count; i++) numbers[i] = element_s64(tensor->dtype, tensor->data, i);
+    for (size_t i = 0; i < *count; i++) numbers[i] = tare_dtype_s64_at(tensor->dtype, tensor->data, i);
     return true;
 }
 
@@ -76,10 +49,10 @@ static size_t scale_index(const tare_quant *quant, const tare_shape *shape, size
 static double dequantized(const tare_value *value, size_t i) {
     const tare_tensor *tensor = value->constant;
     const tare_quant *quant = value->quant;
-    if (!quant || tare_dtype_is_float(tensor->dtype)) return element_f64(tensor->dtype, tensor->data, i);
+    if (!quant || tare_dtype_is_float(tensor->dtype)) return tare_dtype_f64_at(tensor->dtype, tensor->data, i);
     size_t k = scale_index(quant, &tensor->shape, i);
     /* DequantizeLinear: the difference is exact in int32 and rounds once to f32, then one product (onnxruntime.md §2). */
-    float steps = (float)(int32_t)(element_s64(tensor->dtype, tensor->data, i) - quant->zero_point[k]);
+    float steps = (float)(int32_t)(tare_dtype_s64_at(tensor->dtype, tensor->data, i) - quant->zero_point[k]);
     float real = steps * quant->scale[k];
     return (double)real;
 }
