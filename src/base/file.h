@@ -53,6 +53,8 @@ tare_status tare_file_write(const char *path, const void *bytes, size_t size, ta
 
 /* Is it there, and is it a directory? */
 bool tare_path_is_directory(const char *path);
+/* Is it there, and is it a regular file? Its size is told then. */
+bool tare_path_is_file(const char *path, uint64_t *size);
 tare_status tare_path_make_directory(const char *path, tare_error *err); /* parents are not made; existing is fine */
 
 /* The names in a directory without dot files, sorted by bytes. */

@@ -15,6 +15,13 @@ bool tare_path_is_directory(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool tare_path_is_file(const char *path, uint64_t *size) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    *size = (uint64_t)info.st_size;
+    return true;
+}
+
 tare_status tare_path_make_directory(const char *path, tare_error *err) {
     if (mkdir(path, 0777) == 0) return TARE_OK;
     int number = errno;

@@ -1,49 +1,103 @@
 /* Samples: {id, one tensor per graph input}. Only this room knows files, images and preprocessing, and only it
- * iterates over them; everything is hostile until it has come through here. */
+ * iterates over them; everything is hostile until it has come through here. Nothing is read before it is needed. */
 #ifndef TARE_SAMPLES_SAMPLES_H
 #define TARE_SAMPLES_SAMPLES_H
 
 #include "base/text.h"
 #include "graph/graph.h"
 
-/* The preprocessing contract of one input; zero-initialised: none. Applied in this order: decode, color, resize, crop,
- * to float, scale or (x - mean) / std, layout. Echoed by tare_preprocess_print. */
+/* ORDER: color (the names in preprocess.c). What the model wants of a picture. NV12: the RGB (or BGR) that a camera's
+ * NV12 frame of the input's size gives, so the picture is taken to NV12 and back; YUV444: its Y, U, V. */
+typedef enum tare_color {
+    TARE_COLOR_AS_IS, /* rgb, or gray where both file and model have one channel */
+    TARE_COLOR_RGB,
+    TARE_COLOR_BGR,
+    TARE_COLOR_GRAY,
+    TARE_COLOR_NV12,
+    TARE_COLOR_NV12_BGR,
+    TARE_COLOR_YUV444
+} tare_color;
+
+/* ORDER: yuv range. Of the BT.601 conversions to and from Y, U, V (color.c has the formulas). */
+typedef enum tare_yuv_range {
+    TARE_YUV_LIMITED, /* Y 16…235: video, cameras, OpenCV's NV12 */
+    TARE_YUV_FULL     /* 0…255: JPEG's */
+} tare_yuv_range;
+
+/* ORDER: layout names. */
+typedef enum tare_sample_layout { TARE_SAMPLE_LAYOUT_MODEL, TARE_SAMPLE_NCHW, TARE_SAMPLE_NHWC } tare_sample_layout;
+
+/* The preprocessing contract of one input; zero-initialised: none. Applied in this order: decode, color (rgb, bgr, gray),
+ * resize, crop, color (nv12, yuv444: at the input's size), to f32, (x - mean) / std or (x - mean) * scale, layout.
+ * Echoed by tare_samples_print. Pixels are 0…255; 16-bit PNGs give their high byte. When every mean is in 0…1 and every
+ * std below 1, they are meant for pixels of 0…1, as torchvision's: then pixels are divided by 255 first, which is said.
+ * For arrays only mean, std, scale and layout are possible. */
 typedef struct tare_preprocess {
-    const char *resize; /* "WxH[:pillow|opencv|skimage][:fit]" */
-    const char *crop;   /* "WxH", from the centre */
-    int color;          /* ORDER: color: as it is, rgb, bgr, gray, nv12, yuv444 */
-    int layout;         /* of the model's input: from the model, nchw, nhwc */
-    tare_floats mean, std;
-    double scale; /* multiplied; 0: not given. With std it is an error */
+    const char
+        *resize;      /* "WxH", or "S": the shorter side; then any of ":pillow" (the default), ":opencv", ":skimage" and
+                           ":fit" (keeps the aspect, picture at the top left, the rest is `pad`), ":fit-center" */
+    const char *crop; /* "WxH", from the centre: offset (size - crop) / 2, ties to even as torchvision's */
+    int color;        /* tare_color */
+    int yuv_range;    /* tare_yuv_range */
+    int layout; /* tare_sample_layout. Of pictures: the model's, needed only where its shape does not say. Of arrays:
+                   the data's; they are transposed where the model's shape says the other */
+    tare_floats mean, std, pad; /* one number, or one per channel; pad: 0…255, 114 when not given */
+    double scale;               /* 0: not given. With std it is an error */
 } tare_preprocess;
 
 extern const tare_field tare_preprocess_fields[];
 
-/* One source: the text of --data or NAME=SRC. `input` NULL: the only input, or the keys of an .npz. */
+/* One source: the text of --data or NAME=SRC. `path` is
+ *   a directory, or one file, of images (PNG, JPEG), .npy or .npz
+ *   F.bin:f32:1x3x224x224   raw numbers, or a directory of such files; little endian
+ *   F.yuv:nv12:320x240      raw NV12 frames of width x height, or a directory of such files
+ *   F.txt                   a list: one path a line, relative to the list's folder; '#' begins a comment line
+ *   random:N                N samples of made-up numbers, stamped synthetic
+ * In a directory or a list each image and each array file is one sample; an array there has the input's shape, or lacks
+ * its first dimension when that is 1 or open.
+ *
+ * A single .npy, and each array of a single .npz, may hold many samples. For an input of shape S and an array of shape A:
+ *   A has one dimension more than S and the rest fits S      A[0] samples
+ *   A fits S and S[0] is a number                            one sample
+ *   A[1…] fits S[1…], S[0] a number that divides A[0]        A[0] / S[0] samples ([N,3,8,8] for [1,3,8,8]: N)
+ *   A[1…] fits S[1…], S[0] open (named or unknown)           A[0] samples of batch 1, or one with `whole`
+ *   A fits S[1…], S[0] is 1 or open                          one sample, a dimension of 1 is put in front
+ * Raw files are a row of arrays of the given shape, each cut by the same rule. The arrays of an .npz must agree in the
+ * number of samples, or each must fit as it is (one sample). Its keys are the inputs' names; with one input and one key
+ * the name does not matter. Deflated arrays of many samples are held in memory; all else is read sample by sample.
+ *
+ * Element types: what keeps every number is done (f16 to f32, u8 to s32, s64 to s32 when each fits), f64 to f32 is rounded
+ * with a note, integers become floats when mean, std or scale is given (scale 1 will do); the rest is refused. */
 typedef struct tare_source {
-    const char *input;
-    const char *path; /* a directory or file of images or .npy, .npz, F.bin:f32:1x3x224x224, a list file, random:N */
+    const char *input; /* NULL: the only input, or all inputs by the keys of an .npz, or all for random:N */
+    const char *path;
+    bool whole; /* an array is one sample even where its first dimension could be cut */
     tare_preprocess preprocess;
 } tare_source;
 
 typedef struct tare_sample {
-    const char *id; /* unique; the file's name without extension, or a six-digit index */
+    const char *id; /* unique, without '/': the file's name without extension, or a six-digit index */
     size_t index;
-    tare_tensor *const *inputs; /* in the order of the graph's inputs; valid until the next get on the same arena */
+    tare_tensor *const
+        *inputs; /* in the order of the graph's inputs, on the arena of the get; NULL: an input that is an
+                                   initializer too and has no source of its own */
 } tare_sample;
 
 typedef struct tare_samples tare_samples;
 
 /* Opens sources for the model's inputs and checks what can be without reading everything: every input has a source, types
- * and shapes fit (an error says both and what to pass). Inputs that are overridable initializers need none. `range`:
- * NULL, "N" or "A:B". The model must outlive it. */
+ * and shapes fit (an error says both and what to pass). Inputs that are overridable initializers need none. Sources are
+ * joined by id; one that has a single sample goes with every sample of the others; one that has numbers for ids goes by
+ * order. `range`: NULL, "N" or "A:B" (from A up to but without B), in the order of ids. The model must outlive it. */
 tare_status tare_samples_open(tare_samples **out, const tare_model *model, const tare_source *sources, size_t count,
                               const char *range, tare_log *log, tare_error *err);
-void tare_samples_close(tare_samples *samples);
+void tare_samples_close(tare_samples *samples); /* NULL is fine */
 
 size_t tare_samples_count(const tare_samples *samples);
 /* Ids sorted as text, the order of every merge; index 0…count-1 counts in that order. */
 const char *tare_samples_id(const tare_samples *samples, size_t index);
+/* Its place in the source before sorting, from 0: the row of an array, the line of a list. */
+size_t tare_samples_row(const tare_samples *samples, size_t index);
 bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
