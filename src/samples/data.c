@@ -37,10 +37,9 @@ tare_status tare_data_within(const tare_data *data, const tare_data_file *file, 
     return tare_within(err, "%s: line %zu: %s", data->list, file->line, file->path);
 }
 
-tare_status tare_data_add_file(tare_data *data, const char *path, size_t line, tare_data_kind kind, tare_arena *arena,
-                               tare_error *err) {
-    tare_data_file file = { .path = tare_arena_strdup(arena, path), .line = line };
-    if (file.path == NULL) return tare_fail_memory(err, 0);
+tare_status tare_data_add_file(tare_data *data, const char *path, const char *name, size_t line, tare_data_kind kind,
+                               tare_arena *arena, tare_error *err) {
+    tare_data_file file = { .path = path, .name = name, .line = line };
     if (data->files.count == FILES_MAX) {
         return tare_fail(err, TARE_E_LIMIT, "more than %d files; split them over several runs", (int)FILES_MAX);
     }
@@ -54,28 +53,31 @@ tare_status tare_data_add_file(tare_data *data, const char *path, size_t line, t
 
 /* ---- ids ---- */
 
-/* The name without folder and extension. */
-static const char *stem_of(const char *path, tare_arena *arena) {
-    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1, *dot = strrchr(name, '.');
-    size_t length = dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name);
-    return tare_arena_copy(arena, name, length);
+const char *tare_name_stem(const char *name, tare_arena *arena) {
+    const char *slash = strrchr(name, '/'), *base = slash == NULL ? name : slash + 1, *dot = strrchr(base, '.');
+    size_t length = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
+    return tare_arena_copy(arena, base, length);
 }
 
-/* The whole path with its '/' replaced, and a number when that is taken too. */
-static const char *long_id(const char *path, const tare_map *taken, tare_arena *arena) {
-    while (path[0] == '.' && path[1] == '/') path += 2;
-    char *id = tare_arena_strdup(arena, path);
-    for (char *at = id; at != NULL && *at != '\0'; at++) {
+const char *tare_name_flatten(const char *name, tare_arena *arena) {
+    while (name[0] == '.' && name[1] == '/') name += 2;
+    char *flat = tare_arena_strdup(arena, name);
+    for (char *at = flat; at != NULL && *at != '\0'; at++) {
         if (*at == '/') *at = '_';
     }
-    const char *free_id = id;
+    return flat;
+}
+
+/* The whole name, and a number when that is taken too. */
+static const char *long_id(const char *name, const tare_map *taken, tare_arena *arena) {
+    const char *id = tare_name_flatten(name, arena), *free_id = id;
     for (size_t n = 2; free_id != NULL && tare_map_get(taken, free_id) != NULL; n++) {
         free_id = tare_arena_printf(arena, "%s~%zu", id, n);
     }
     return free_id;
 }
 
-/* Stems that occur once are ids; where one occurs again, its files get their paths. */
+/* Stems that occur once are ids; where one occurs again, its files get their whole names. */
 static tare_status set_ids(tare_data *data, tare_arena *arena, tare_error *err) {
     tare_map first;
     tare_map_init(&first, arena);
@@ -83,7 +85,7 @@ static tare_status set_ids(tare_data *data, tare_arena *arena, tare_error *err) 
     if (again == NULL) return tare_fail_memory(err, data->files.count);
     for (size_t i = 0; i < data->files.count; i++) {
         tare_data_file *file = &data->files.at[i];
-        file->id = stem_of(file->path, arena);
+        file->id = tare_name_stem(file->name, arena);
         if (file->id == NULL) return tare_fail_memory(err, 0);
         tare_data_file *other = tare_map_get(&first, file->id);
         if (other != NULL) {
@@ -98,7 +100,7 @@ static tare_status set_ids(tare_data *data, tare_arena *arena, tare_error *err) 
         for (size_t i = 0; i < data->files.count; i++) {
             tare_data_file *file = &data->files.at[i];
             if (again[i] != (pass == 1)) continue;
-            if (pass == 1) file->id = long_id(file->path, &taken, arena);
+            if (pass == 1) file->id = long_id(file->name, &taken, arena);
             if (file->id == NULL || !tare_map_put(&taken, file->id, file)) return tare_fail_memory(err, 0);
         }
     }
@@ -149,13 +151,12 @@ static tare_status parse_random(tare_data *data, const char *count, tare_error *
     return TARE_OK;
 }
 
-/* Text has no control characters but white space among its first bytes. */
+/* A list is valid UTF-8 without control characters but white space. */
 static bool looks_like_text(const tare_file *file) {
-    size_t count = file->size < 512 ? file->size : 512;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < file->size; i++) {
         if (file->data[i] < 9 || (file->data[i] > 13 && file->data[i] < 32)) return false;
     }
-    return true;
+    return tare_utf8_is_valid((const char *)file->data, file->size);
 }
 
 static bool begins(const tare_file *file, const char *magic, size_t length) {
@@ -173,7 +174,7 @@ static tare_status add_single(tare_data *data, const char *path, tare_arena *are
     tare_status status = TARE_OK;
     data->is_single = true;
     if (kind != TARE_DATA_KIND_COUNT) {
-        status = tare_data_add_file(data, path, 0, kind, arena, err);
+        status = tare_data_add_file(data, path, path, 0, kind, arena, err);
     } else if (looks_like_text(&file)) {
         data->is_single = false;
         status = tare_data_add_list(data, path, &file, arena, err);
@@ -193,11 +194,20 @@ static tare_status add_single(tare_data *data, const char *path, tare_arena *are
     return status;
 }
 
+static bool is_raw_name(const char *name) {
+    static const char *const extensions[] = { ".bin", ".raw", ".dat", ".yuv", ".nv12" };
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof extensions / sizeof extensions[0]; i++) {
+        if (strcasecmp(dot, extensions[i]) == 0) return true;
+    }
+    return false;
+}
+
 static tare_status add_raw(tare_data *data, const char *path, tare_arena *arena, tare_error *err) {
     tare_data_kind kind = data->kind;
     if (!tare_path_is_directory(path)) {
         data->is_single = true;
-        return tare_data_add_file(data, path, 0, kind, arena, err);
+        return tare_data_add_file(data, path, path, 0, kind, arena, err);
     }
     const char **names;
     size_t count;
@@ -206,11 +216,11 @@ static tare_status add_raw(tare_data *data, const char *path, tare_arena *arena,
     for (size_t i = 0; i < count; i++) {
         const char *file = tare_arena_printf(arena, "%s/%s", path, names[i]);
         if (file == NULL) return tare_fail_memory(err, 0);
-        if (!tare_path_is_file(file, &size) || strcmp(names[i], "list.txt") == 0) continue;
-        TARE_TRY(tare_data_add_file(data, file, 0, kind, arena, err));
+        if (!is_raw_name(names[i]) || !tare_path_is_file(file, &size)) continue;
+        TARE_TRY(tare_data_add_file(data, file, names[i], 0, kind, arena, err));
     }
     if (data->files.count > 0) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "%s: the directory has no files", path);
+    return tare_fail(err, TARE_E_USAGE, "%s: the directory has no .bin, .raw, .dat, .yuv or .nv12 files", path);
 }
 
 /* "PATH:TYPE:SHAPE", when no file has the whole text for its name. */

@@ -21,9 +21,10 @@ typedef enum tare_data_kind {
 
 typedef struct tare_data_file {
     const char *path;
-    const char *id; /* unique in its source */
-    size_t line;    /* of the list that names it, from 1; 0: no list */
-    size_t first;   /* the first of its items, and how many there are */
+    const char *name; /* as the directory or list has it */
+    const char *id;   /* unique in its source */
+    size_t line;      /* of the list that names it, from 1; 0: no list */
+    size_t first;     /* the first of its items, and how many there are */
     size_t count;
 } tare_data_file;
 
@@ -51,9 +52,9 @@ void tare_data_close(tare_data *data);
 
 /* The kind that a file's name says; KIND_COUNT: none. */
 tare_data_kind tare_data_kind_of_name(const char *name);
-/* Adds a file; fails when its kind is not the kind of those before. */
-tare_status tare_data_add_file(tare_data *data, const char *path, size_t line, tare_data_kind kind, tare_arena *arena,
-                               tare_error *err);
+/* Adds a file, the texts on the arena; fails when its kind is not the kind of those before. */
+tare_status tare_data_add_file(tare_data *data, const char *path, const char *name, size_t line, tare_data_kind kind,
+                               tare_arena *arena, tare_error *err);
 /* ---- directory.c, list.c ---- */
 tare_status tare_data_add_directory(tare_data *data, const char *path, tare_arena *arena, tare_log *log,
                                     tare_error *err);
@@ -82,7 +83,7 @@ typedef struct tare_feed {
 } tare_feed;
 
 /* Checks that the data can feed the input, as far as can be seen without reading all, and counts data->item_count and the
- * items of each file. An error says which file, where that is known; not which input. */
+ * items of each file. Errors name file and input. */
 tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err);
 
 /* Reads one item. Thread safe when a held array was read before. */
@@ -90,6 +91,10 @@ tare_status tare_feed_get(const tare_feed *feed, size_t item, tare_tensor **out,
                           tare_error *err);
 /* Reads a held array, once; not for two threads at once. */
 tare_status tare_feed_hold(tare_feed *feed, tare_arena *arena, tare_error *err);
+
+/* The name of a file without folder and extension, and a name fit for an id: '/' is replaced. */
+const char *tare_name_stem(const char *name, tare_arena *arena);
+const char *tare_name_flatten(const char *name, tare_arena *arena);
 
 /* ---- raw.c ---- */
 /* "f32:1x3x224x224" or "nv12:320x240" after the path; false: it is no such text. */

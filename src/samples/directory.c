@@ -16,7 +16,7 @@ tare_status tare_data_add_directory(tare_data *data, const char *path, tare_aren
         if (file == NULL) return tare_fail_memory(err, 0);
         tare_data_kind kind = tare_data_kind_of_name(names[i]);
         if (kind != TARE_DATA_KIND_COUNT && tare_path_is_file(file, &size)) {
-            TARE_TRY(tare_data_add_file(data, file, 0, kind, arena, err));
+            TARE_TRY(tare_data_add_file(data, file, names[i], 0, kind, arena, err));
         } else if (strcmp(names[i], "list.txt") != 0 && others++ == 0) { /* dumps have a list.txt beside their .npz */
             other = names[i];
         }

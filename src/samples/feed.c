@@ -101,6 +101,12 @@ static void close_file(tare_file *file, const tare_data *data) {
     if (data->map.data == NULL) tare_file_close(file);
 }
 
+/* Puts file and input before the error's text; the file is not known when it is NULL. */
+static tare_status fail_in(const tare_feed *feed, const tare_data_file *file, tare_error *err) {
+    tare_within(err, "input '%s'", feed->value->name);
+    return file == NULL ? tare_within(err, "%s", feed->data->text) : tare_data_within(feed->data, file, err);
+}
+
 static tare_status bind_npy_file(tare_feed *feed, const tare_file *file, tare_log *log, tare_error *err) {
     TARE_TRY(tare_npy_parse(&feed->npy, file->data, file->size, file->size, err));
     tare_array array = tare_npy_array(&feed->npy, file->data + feed->npy.offset);
@@ -119,7 +125,7 @@ static tare_status bind_npy(tare_feed *feed, tare_log *log, tare_error *err) {
     TARE_TRY(open_file(&first, data, &data->files.at[0], err));
     tare_status status = bind_npy_file(feed, &first, log, err);
     close_file(&first, data);
-    if (status != TARE_OK) return tare_data_within(data, &data->files.at[0], err);
+    if (status != TARE_OK) return fail_in(feed, &data->files.at[0], err);
     count_cut(feed);
     return TARE_OK;
 }
@@ -161,7 +167,7 @@ static tare_status bind_npz(tare_feed *feed, tare_arena *arena, tare_log *log, t
     if (status == TARE_OK) status = bind_npz_open(feed, npz, arena, log, err);
     tare_npz_close(npz);
     close_file(&first, data);
-    if (status != TARE_OK) return tare_data_within(data, &data->files.at[0], err);
+    if (status != TARE_OK) return fail_in(feed, &data->files.at[0], err);
     count_cut(feed);
     return TARE_OK;
 }
@@ -183,16 +189,17 @@ static tare_status check_picture(const tare_feed *feed, tare_error *err) {
     return tare_convert_check(TARE_U8, dtype, declared, &rounds, err);
 }
 
+static tare_status check_raw(tare_feed *feed, tare_log *log, tare_error *err) {
+    static const uint8_t unread[1];
+    if (feed->data->kind == TARE_DATA_NV12) return check_picture(feed, err);
+    tare_array array = raw_array(feed->data, unread);
+    return check_array(feed, &array, feed->data->whole, log, err);
+}
+
 static tare_status bind_raw(tare_feed *feed, tare_log *log, tare_error *err) {
     tare_data *data = feed->data;
-    if (data->kind == TARE_DATA_NV12) {
-        TARE_TRY(check_picture(feed, err));
-        feed->cut = (tare_cut){ .count = 1 };
-    } else {
-        static const uint8_t unread[1];
-        tare_array array = raw_array(data, unread);
-        TARE_TRY(check_array(feed, &array, data->whole, log, err));
-    }
+    feed->cut = (tare_cut){ .count = 1 };
+    if (check_raw(feed, log, err) != TARE_OK) return fail_in(feed, NULL, err);
     data->item_count = 0;
     for (size_t i = 0; i < data->files.count; i++) {
         tare_data_file *file = &data->files.at[i];
@@ -209,29 +216,34 @@ static tare_status bind_raw(tare_feed *feed, tare_log *log, tare_error *err) {
     return TARE_OK;
 }
 
-tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err) {
-    tare_data *data = feed->data;
+static tare_status bind_image(tare_feed *feed, tare_error *err) {
+    if (check_picture(feed, err) != TARE_OK) return fail_in(feed, NULL, err);
+    feed->cut = (tare_cut){ .count = 1 };
+    count_items(feed->data, 1);
+    return TARE_OK;
+}
+
+static tare_status bind_random(tare_feed *feed, tare_arena *arena, tare_error *err) {
+    tare_tensor *unused;
     bool rounds;
-    switch (data->kind) {
-    case TARE_DATA_IMAGE:
-        TARE_TRY(check_picture(feed, err));
-        feed->cut = (tare_cut){ .count = 1 };
-        count_items(data, 1);
-        return TARE_OK;
+    tare_arena_mark mark = tare_arena_get_mark(arena);
+    tare_dtype dtype = feed->value->dtype;
+    tare_status status = tare_convert_check(TARE_F32, dtype, true, &rounds, err);
+    if (status == TARE_OK) status = tare_random_tensor(feed, 0, &unused, arena, err);
+    tare_arena_release(arena, mark);
+    if (status != TARE_OK) return fail_in(feed, NULL, err);
+    feed->data->item_count = feed->data->declared;
+    return TARE_OK;
+}
+
+tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err) {
+    switch (feed->data->kind) {
+    case TARE_DATA_IMAGE: return bind_image(feed, err);
     case TARE_DATA_NPY: return bind_npy(feed, log, err);
     case TARE_DATA_NPZ: return bind_npz(feed, arena, log, err);
     case TARE_DATA_RAW:
     case TARE_DATA_NV12: return bind_raw(feed, log, err);
-    case TARE_DATA_RANDOM: {
-        tare_tensor *unused;
-        tare_arena_mark mark = tare_arena_get_mark(arena);
-        TARE_TRY(tare_convert_check(TARE_F32, tare_dtype_is_float(feed->value->dtype) ? feed->value->dtype : TARE_F32,
-                                    true, &rounds, err));
-        TARE_TRY(tare_random_tensor(feed, 0, &unused, arena, err));
-        tare_arena_release(arena, mark);
-        data->item_count = data->declared;
-        return TARE_OK;
-    }
+    case TARE_DATA_RANDOM: return bind_random(feed, arena, err);
     case TARE_DATA_KIND_COUNT: break;
     }
     return tare_fail(err, TARE_E_BUG, "a source of no kind");
@@ -403,7 +415,5 @@ tare_status tare_feed_get(const tare_feed *feed, size_t item, tare_tensor **out,
     default: status = get_raw(feed, &file, slice, out, arena, err); break;
     }
     close_file(&file, data);
-    if (status == TARE_OK) return TARE_OK;
-    tare_within(err, "input '%s'", feed->value->name);
-    return tare_data_within(data, from, err);
+    return status == TARE_OK ? TARE_OK : fail_in(feed, from, err);
 }

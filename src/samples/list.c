@@ -25,7 +25,7 @@ static tare_status add_line(tare_data *data, const char *folder, const char *nam
     if (kind == TARE_DATA_KIND_COUNT) {
         return tare_fail(err, TARE_E_USAGE, "'%s': is no .png, .jpg, .jpeg, .npy or .npz", path);
     }
-    return tare_data_add_file(data, path, line, kind, arena, err);
+    return tare_data_add_file(data, path, name, line, kind, arena, err);
 }
 
 static tare_status parse_line(tare_data *data, const char *folder, const char *at, size_t length, size_t line,

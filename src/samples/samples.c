@@ -31,6 +31,7 @@ struct tare_samples {
     size_t feed_count;
     row *rows; /* sorted by id; [0, count) are the samples */
     size_t count;
+    bool is_numbered;
     pthread_mutex_t *hold; /* while a held array is read */
 };
 
@@ -128,11 +129,6 @@ static tare_status check_anonymous(const tare_samples *s, const tare_source *giv
                      needing, names, given->path);
 }
 
-static tare_status bind_feed(tare_samples *s, tare_feed *feed, tare_error *err) {
-    if (tare_feed_bind(feed, s->arena, s->log, err) == TARE_OK) return TARE_OK;
-    return tare_within(err, "input '%s'", feed->value->name);
-}
-
 /* Binds the feeds of one source, which must agree in the number of samples; the arrays of a single .npz that do not may
  * still be one sample as they are. */
 static tare_status bind_source(tare_samples *s, source *from, tare_error *err) {
@@ -141,7 +137,7 @@ static tare_status bind_source(tare_samples *s, source *from, tare_error *err) {
         const char *first = NULL, *second = NULL;
         for (size_t i = 0; i < s->feed_count; i++) {
             if (s->feed_sources[i] != from) continue;
-            TARE_TRY(bind_feed(s, &s->feeds[i], err));
+            TARE_TRY(tare_feed_bind(&s->feeds[i], s->arena, s->log, err));
             if (count != SIZE_MAX && count != from->data.item_count) second = s->feeds[i].value->name;
             if (count == SIZE_MAX) {
                 count = from->data.item_count;
@@ -175,6 +171,7 @@ static source *choose_reference(tare_samples *s) {
 
 static tare_status list_rows(tare_samples *s, const source *reference, tare_error *err) {
     s->count = reference->data.item_count;
+    s->is_numbered = reference->data.is_indexed;
     s->rows = tare_arena_alloc(s->arena, s->count, sizeof *s->rows);
     if (s->rows == NULL) return tare_fail_memory(err, s->count * sizeof *s->rows);
     for (size_t i = 0; i < s->count; i++) {
@@ -371,6 +368,8 @@ size_t tare_samples_count(const tare_samples *samples) { return samples->count; 
 const char *tare_samples_id(const tare_samples *samples, size_t index) { return samples->rows[index].id; }
 
 size_t tare_samples_row(const tare_samples *samples, size_t index) { return samples->rows[index].item; }
+
+bool tare_samples_are_numbered(const tare_samples *samples) { return samples->is_numbered; }
 
 bool tare_samples_are_synthetic(const tare_samples *samples) {
     for (size_t i = 0; i < samples->source_count; i++) {

@@ -76,7 +76,9 @@ typedef struct tare_source {
 } tare_source;
 
 typedef struct tare_sample {
-    const char *id; /* unique, without '/': the file's name without extension, or a six-digit index */
+    const char
+        *id; /* unique, without '/': the file's name without extension, or a six-digit index. Where two names are alike
+                       but for folder or extension: the whole name, '_' for '/' */
     size_t index;
     tare_tensor *const
         *inputs; /* in the order of the graph's inputs, on the arena of the get; NULL: an input that is an
@@ -98,6 +100,8 @@ size_t tare_samples_count(const tare_samples *samples);
 const char *tare_samples_id(const tare_samples *samples, size_t index);
 /* Its place in the source before sorting, from 0: the row of an array, the line of a list. */
 size_t tare_samples_row(const tare_samples *samples, size_t index);
+/* Are the ids made of rows? */
+bool tare_samples_are_numbered(const tare_samples *samples);
 bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,

@@ -1,0 +1,198 @@
+/* Dumps of tensors, one archive a sample. */
+#include "samples/dump.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct tare_dump_writer {
+    tare_arena *arena;
+    const char *directory;
+    TARE_VEC(const char *) ids;
+    pthread_mutex_t *one_at_a_time; /* for ids and arena */
+};
+
+struct tare_dump {
+    tare_arena *arena;
+    const char *directory;
+    TARE_VEC(const char *) ids; /* sorted */
+};
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static const char *list_path(const char *directory, tare_arena *arena) {
+    return tare_arena_printf(arena, "%s/list.txt", directory);
+}
+
+static tare_status begin(tare_dump_writer *dump, const char *directory, tare_error *err) {
+    dump->directory = tare_arena_strdup(dump->arena, directory);
+    const char *list = list_path(directory, dump->arena);
+    if (dump->directory == NULL || list == NULL) return tare_fail_memory(err, 0);
+    TARE_TRY(tare_path_make_directory(directory, err));
+    return tare_file_write(list, "", 0, err);
+}
+
+tare_status tare_dump_begin(tare_dump_writer **out, const char *directory, tare_error *err) {
+    *out = NULL;
+    tare_arena *arena = tare_arena_new();
+    tare_dump_writer *dump = arena == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *dump);
+    pthread_mutex_t *mutex = dump == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *mutex);
+    if (mutex == NULL) {
+        tare_arena_free(arena);
+        return tare_fail_memory(err, sizeof *dump);
+    }
+    dump->arena = arena;
+    tare_status status = begin(dump, directory, err);
+    if (status != TARE_OK) {
+        tare_arena_free(arena);
+        return status;
+    }
+    pthread_mutex_init(mutex, NULL);
+    dump->one_at_a_time = mutex;
+    *out = dump;
+    return TARE_OK;
+}
+
+tare_status tare_dump_add(tare_dump_writer *dump, const char *id, const tare_npz_array *arrays, size_t count,
+                          tare_error *err) {
+    assert(strchr(id, '/') == NULL);
+    pthread_mutex_lock(dump->one_at_a_time);
+    const char *path = tare_arena_printf(dump->arena, "%s/%s.npz", dump->directory, id);
+    const char *copy = tare_arena_strdup(dump->arena, id);
+    bool is_added = path != NULL && copy != NULL && tare_vec_push(dump->arena, &dump->ids, copy);
+    pthread_mutex_unlock(dump->one_at_a_time);
+    return is_added ? tare_npz_write(path, arrays, count, err) : tare_fail_memory(err, 0);
+}
+
+static tare_status write_list(tare_dump_writer *dump, tare_error *err) {
+    tare_text text = { .arena = dump->arena };
+    if (dump->ids.count > 1) qsort(dump->ids.at, dump->ids.count, sizeof *dump->ids.at, by_text);
+    for (size_t i = 0; i < dump->ids.count; i++) tare_text_printf(&text, "%s.npz\n", dump->ids.at[i]);
+    const char *list = list_path(dump->directory, dump->arena);
+    if (text.failed || list == NULL) return tare_fail_memory(err, 0);
+    return tare_file_write(list, text.length == 0 ? "" : text.at, text.length, err);
+}
+
+tare_status tare_dump_end(tare_dump_writer *dump, tare_status status, tare_error *err) {
+    if (status == TARE_OK) status = write_list(dump, err);
+    pthread_mutex_destroy(dump->one_at_a_time);
+    tare_arena_free(dump->arena);
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* A line or a file's name: NAME.npz. */
+static tare_status add_name(tare_dump *dump, const char *name, size_t length, tare_error *err) {
+    static const char end[] = ".npz";
+    size_t tail = sizeof end - 1;
+    if (length <= tail || memcmp(name + length - tail, end, tail) != 0 || memchr(name, '/', length) != NULL ||
+        memchr(name, '\0', length) != NULL) {
+        return tare_fail(err, TARE_E_MALFORMED, "'%.*s' is no name of an .npz beside it",
+                         (int)(length < 128 ? length : 128), name);
+    }
+    const char *id = tare_arena_copy(dump->arena, name, length - tail);
+    return id != NULL && tare_vec_push(dump->arena, &dump->ids, id) ? TARE_OK : tare_fail_memory(err, 0);
+}
+
+static tare_status read_list(tare_dump *dump, const tare_file *list, tare_error *err) {
+    const char *at = (const char *)list->data, *end = at + list->size;
+    for (size_t line = 1; at < end; line++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (stop == NULL) stop = end;
+        size_t length = (size_t)(stop - at);
+        if (length > 0 && at[length - 1] == '\r') length--;
+        if (length > 0 && add_name(dump, at, length, err) != TARE_OK) return tare_within(err, "line %zu", line);
+        at = stop < end ? stop + 1 : end;
+    }
+    if (dump->ids.count > 0) return TARE_OK;
+    return tare_fail(err, TARE_E_MALFORMED, "names no samples: the run that wrote it was cut short");
+}
+
+static tare_status list_directory(tare_dump *dump, tare_error *err) {
+    const char **names;
+    size_t count;
+    TARE_TRY(tare_path_list(dump->directory, dump->arena, &names, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(names[i]);
+        if (length > 4 && strcmp(names[i] + length - 4, ".npz") == 0) TARE_TRY(add_name(dump, names[i], length, err));
+    }
+    if (dump->ids.count > 0) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE, "%s: the directory has no .npz files, so it is no dump", dump->directory);
+}
+
+static tare_status open_dump(tare_dump *dump, const char *directory, tare_error *err) {
+    dump->directory = tare_arena_strdup(dump->arena, directory);
+    const char *path = list_path(directory, dump->arena);
+    if (dump->directory == NULL || path == NULL) return tare_fail_memory(err, 0);
+    uint64_t size;
+    tare_file list;
+    if (!tare_path_is_file(path, &size)) {
+        TARE_TRY(list_directory(dump, err));
+    } else {
+        TARE_TRY(tare_file_open(&list, path, err));
+        tare_status status = read_list(dump, &list, err);
+        tare_file_close(&list);
+        if (status != TARE_OK) return tare_within(err, "%s", path);
+    }
+    if (dump->ids.count > 1) qsort(dump->ids.at, dump->ids.count, sizeof *dump->ids.at, by_text);
+    for (size_t i = 1; i < dump->ids.count; i++) {
+        if (strcmp(dump->ids.at[i - 1], dump->ids.at[i]) != 0) continue;
+        return tare_fail(err, TARE_E_MALFORMED, "%s: names '%s.npz' twice", path, dump->ids.at[i]);
+    }
+    return TARE_OK;
+}
+
+tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *err) {
+    *out = NULL;
+    tare_arena *arena = tare_arena_new();
+    tare_dump *dump = arena == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *dump);
+    if (dump == NULL) {
+        tare_arena_free(arena);
+        return tare_fail_memory(err, sizeof *dump);
+    }
+    dump->arena = arena;
+    tare_status status = open_dump(dump, directory, err);
+    if (status != TARE_OK) {
+        tare_dump_close(dump);
+        return status;
+    }
+    *out = dump;
+    return TARE_OK;
+}
+
+void tare_dump_close(tare_dump *dump) {
+    if (dump != NULL) tare_arena_free(dump->arena);
+}
+
+size_t tare_dump_count(const tare_dump *dump) { return dump->ids.count; }
+
+const char *tare_dump_id(const tare_dump *dump, size_t index) { return dump->ids.at[index]; }
+
+size_t tare_dump_find(const tare_dump *dump, const char *id) {
+    size_t lo = 0, hi = dump->ids.count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        int order = strcmp(dump->ids.at[middle], id);
+        if (order == 0) return middle;
+        if (order < 0) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return SIZE_MAX;
+}
+
+tare_status tare_dump_get(const tare_dump *dump, size_t index, tare_npz **out, tare_error *err) {
+    *out = NULL;
+    tare_arena *arena = tare_arena_new();
+    const char *path =
+        arena == NULL ? NULL : tare_arena_printf(arena, "%s/%s.npz", dump->directory, dump->ids.at[index]);
+    tare_status status = path == NULL ? tare_fail_memory(err, 0) : tare_npz_open(out, path, err);
+    tare_arena_free(arena);
+    return status;
+}

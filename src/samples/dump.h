@@ -1,0 +1,33 @@
+/* Dumps: DIR/<id>.npz, one a sample, and DIR/list.txt with their names, one a line; what a run writes and a comparison
+ * reads. score.py and other tools write the same form. */
+#ifndef TARE_SAMPLES_DUMP_H
+#define TARE_SAMPLES_DUMP_H
+
+#include "samples/npz.h"
+
+/* ---- writing ---- */
+typedef struct tare_dump_writer tare_dump_writer;
+
+/* Makes the directory when it is not there (its parent must be). list.txt is emptied at once, so that a dump cut
+ * short is none; .npz files of earlier dumps stay unless they are written anew. */
+tare_status tare_dump_begin(tare_dump_writer **out, const char *directory, tare_error *err);
+/* One sample's arrays. Thread safe. */
+tare_status tare_dump_add(tare_dump_writer *dump, const char *id, const tare_npz_array *arrays, size_t count,
+                          tare_error *err);
+/* Writes list.txt, ids sorted, when `status` is TARE_OK; frees in any case. Returns `status`, or the list's. */
+tare_status tare_dump_end(tare_dump_writer *dump, tare_status status, tare_error *err);
+
+/* ---- reading ---- */
+typedef struct tare_dump tare_dump;
+
+/* A directory whose list.txt names .npz files, or, without one, all .npz in it. */
+tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *err);
+void tare_dump_close(tare_dump *dump); /* NULL is fine */
+size_t tare_dump_count(const tare_dump *dump);
+/* Sorted as text: the file's name without .npz. */
+const char *tare_dump_id(const tare_dump *dump, size_t index);
+size_t tare_dump_find(const tare_dump *dump, const char *id); /* SIZE_MAX: none */
+/* Opens one sample's archive. Thread safe. */
+tare_status tare_dump_get(const tare_dump *dump, size_t index, tare_npz **out, tare_error *err);
+
+#endif

@@ -1,0 +1,211 @@
+/* Labels joined to samples by name or row. */
+#include "samples/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples/csv.h"
+#include "samples/data.h"
+
+struct tare_labels {
+    tare_arena *arena;
+    size_t count;
+    int64_t *at;
+    size_t *line; /* that a label came from */
+};
+
+/* What a table's rows are joined by. */
+typedef struct table {
+    const tare_samples *samples;
+    tare_labels *labels;
+    tare_map by_id;           /* id: its index + 1, as a pointer into `indices` */
+    size_t *indices, *by_row; /* by_row: index + 1 of the sample of a row, 0: none */
+    size_t row_count;
+} table;
+
+static tare_status parse_number(const char *text, int64_t *number, tare_error *err) {
+    char *end;
+    errno = 0;
+    long long read = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || read < 0 || read > INT32_MAX) {
+        return tare_fail(err, TARE_E_MALFORMED, "'%.60s' is no label, a whole number 0...2^31-1", text);
+    }
+    *number = read;
+    return TARE_OK;
+}
+
+static tare_status set_label(tare_labels *labels, size_t index, const char *text, size_t line, const char *id,
+                             tare_error *err) {
+    if (labels->line[index] != 0) {
+        return tare_fail(err, TARE_E_MALFORMED, "sample '%s' has a label already, from line %zu", id,
+                         labels->line[index]);
+    }
+    labels->line[index] = line;
+    return parse_number(text, &labels->at[index], err);
+}
+
+static tare_status index_samples(table *t, tare_error *err) {
+    size_t count = t->labels->count;
+    tare_arena *arena = t->labels->arena;
+    tare_map_init(&t->by_id, arena);
+    for (size_t i = 0; i < count; i++) {
+        size_t row = tare_samples_row(t->samples, i) + 1;
+        if (row > t->row_count) t->row_count = row;
+    }
+    t->indices = tare_arena_alloc(arena, count, sizeof *t->indices);
+    t->by_row = tare_arena_alloc(arena, t->row_count, sizeof *t->by_row);
+    if (t->indices == NULL || t->by_row == NULL) return tare_fail_memory(err, 0);
+    for (size_t i = 0; i < count; i++) {
+        t->indices[i] = i;
+        t->by_row[tare_samples_row(t->samples, i)] = i + 1;
+        if (!tare_map_put(&t->by_id, tare_samples_id(t->samples, i), &t->indices[i])) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
+/* The sample of this name: as an id, as a file's name, or as its whole path; SIZE_MAX: none of the samples. */
+static size_t find_name(const table *t, const char *name, bool is_file) {
+    const size_t *index = tare_map_get(&t->by_id, name);
+    if (index == NULL && is_file) {
+        const char *stem = tare_name_stem(name, t->labels->arena), *flat = tare_name_flatten(name, t->labels->arena);
+        if (flat != NULL) index = tare_map_get(&t->by_id, flat);
+        if (index == NULL && stem != NULL) index = tare_map_get(&t->by_id, stem);
+    }
+    return index == NULL ? SIZE_MAX : *index;
+}
+
+static tare_status find_row(const table *t, const char *text, size_t *index, tare_error *err) {
+    int64_t row;
+    TARE_TRY(parse_number(text, &row, err));
+    size_t found = (uint64_t)row < t->row_count ? t->by_row[row] : 0;
+    *index = found == 0 ? SIZE_MAX : found - 1;
+    return TARE_OK;
+}
+
+typedef struct columns {
+    size_t label, key;
+    bool is_row, is_file;
+    size_t count;
+} columns;
+
+static tare_status find_columns(const tare_csv *csv, bool is_numbered, columns *c, tare_error *err) {
+    size_t row = tare_csv_find(csv, "row"), file = tare_csv_find(csv, "file"), id = tare_csv_find(csv, "id");
+    *c = (columns){ .label = tare_csv_find(csv, "label"), .count = csv->fields.count };
+    if (c->label == SIZE_MAX)
+        return tare_fail(err, TARE_E_MALFORMED, "line %zu: there is no column 'label'", csv->line);
+    c->is_row = row != SIZE_MAX && (is_numbered || (file == SIZE_MAX && id == SIZE_MAX));
+    c->is_file = !c->is_row && file != SIZE_MAX;
+    c->key = c->is_row ? row : c->is_file ? file : id;
+    if (c->key != SIZE_MAX) return TARE_OK;
+    return tare_fail(err, TARE_E_MALFORMED, "line %zu: there is no column 'file', 'id' or 'row' to join by", csv->line);
+}
+
+static tare_status read_row(const table *t, const tare_csv *csv, const columns *c, tare_error *err) {
+    if (csv->fields.count != c->count) {
+        return tare_fail(err, TARE_E_MALFORMED, "has %zu columns, the header has %zu", csv->fields.count, c->count);
+    }
+    const char *key = csv->fields.at[c->key];
+    size_t index;
+    if (c->is_row) {
+        TARE_TRY(find_row(t, key, &index, err));
+    } else {
+        index = find_name(t, key, c->is_file);
+    }
+    if (index == SIZE_MAX) return TARE_OK;
+    return set_label(t->labels, index, csv->fields.at[c->label], csv->line, tare_samples_id(t->samples, index), err);
+}
+
+static tare_status read_table(const table *t, tare_csv *csv, tare_error *err) {
+    columns c;
+    TARE_TRY(find_columns(csv, tare_samples_are_numbered(t->samples), &c, err));
+    while (tare_csv_next(csv, err)) {
+        if (read_row(t, csv, &c, err) != TARE_OK) return tare_within(err, "line %zu", csv->line);
+    }
+    return err->status;
+}
+
+/* The n-th number is the n-th row's; csv has read the first. */
+static tare_status read_list(const table *t, tare_csv *csv, tare_error *err) {
+    size_t row = 0;
+    do {
+        if (csv->fields.count != 1) {
+            return tare_fail(err, TARE_E_MALFORMED,
+                             "line %zu: has %zu columns, a list has one; a table begins with its columns' "
+                             "names, of which one is 'label'",
+                             csv->line, csv->fields.count);
+        }
+        size_t index = row < t->row_count ? t->by_row[row] : 0;
+        int64_t unused;
+        tare_status status = index == 0 ? parse_number(csv->fields.at[0], &unused, err)
+                                        : set_label(t->labels, index - 1, csv->fields.at[0], csv->line,
+                                                    tare_samples_id(t->samples, index - 1), err);
+        if (status != TARE_OK) return tare_within(err, "line %zu", csv->line);
+        row++;
+    } while (tare_csv_next(csv, err));
+    return err->status;
+}
+
+static bool is_number(const char *text) { return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0'; }
+
+static tare_status read_all(tare_labels *labels, const tare_file *file, const tare_samples *samples, tare_error *err) {
+    table t = { .samples = samples, .labels = labels };
+    tare_csv csv;
+    TARE_TRY(index_samples(&t, err));
+    TARE_TRY(tare_csv_init(&csv, file->data, file->size, labels->arena, err));
+    err->status = TARE_OK;
+    if (!tare_csv_next(&csv, err)) {
+        return err->status != TARE_OK ? err->status : tare_fail(err, TARE_E_MALFORMED, "has no labels, it is empty");
+    }
+    TARE_TRY(is_number(csv.fields.at[0]) && csv.fields.count == 1 ? read_list(&t, &csv, err)
+                                                                  : read_table(&t, &csv, err));
+    for (size_t i = 0; i < labels->count; i++) {
+        if (labels->line[i] != 0) continue;
+        return tare_fail(err, TARE_E_USAGE, "sample '%s' has no label", tare_samples_id(samples, i));
+    }
+    return TARE_OK;
+}
+
+static tare_status open_labels(tare_labels *labels, const char *path, const tare_samples *samples, tare_error *err) {
+    labels->count = tare_samples_count(samples);
+    labels->at = tare_arena_alloc(labels->arena, labels->count, sizeof *labels->at);
+    labels->line = tare_arena_alloc(labels->arena, labels->count, sizeof *labels->line);
+    if (labels->at == NULL || labels->line == NULL) return tare_fail_memory(err, 0);
+    tare_file file;
+    TARE_TRY(tare_file_open(&file, path, err));
+    tare_status status = read_all(labels, &file, samples, err);
+    tare_file_close(&file);
+    return status == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
+}
+
+tare_status tare_labels_open(tare_labels **out, const char *path, const tare_samples *samples, tare_error *err) {
+    *out = NULL;
+    tare_arena *arena = tare_arena_new();
+    tare_labels *labels = arena == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *labels);
+    if (labels == NULL) {
+        tare_arena_free(arena);
+        return tare_fail_memory(err, sizeof *labels);
+    }
+    labels->arena = arena;
+    tare_status status = open_labels(labels, path, samples, err);
+    if (status != TARE_OK) {
+        tare_labels_close(labels);
+        return status;
+    }
+    *out = labels;
+    return TARE_OK;
+}
+
+void tare_labels_close(tare_labels *labels) {
+    if (labels != NULL) tare_arena_free(labels->arena);
+}
+
+int64_t tare_labels_at(const tare_labels *labels, size_t index) { return labels->at[index]; }
+
+int64_t tare_labels_highest(const tare_labels *labels) {
+    int64_t highest = 0;
+    for (size_t i = 0; i < labels->count; i++) {
+        if (labels->at[i] > highest) highest = labels->at[i];
+    }
+    return highest;
+}
