@@ -1,0 +1,98 @@
+/* Comparing: two sides on the same samples, value by value, by metrics that are streamed: nothing is kept but what waits
+ * for its partner. A side is a model run by a backend, or a directory of dumped tensors. Values are joined by name,
+ * through what passes have recorded of values they took out. All sums are f64, in the order of sample ids, so the
+ * numbers are the same for any number of threads. */
+#ifndef TARE_COMPARE_COMPARE_H
+#define TARE_COMPARE_COMPARE_H
+
+#include "run/run.h"
+#include "samples/samples.h"
+
+/* What a difference looks like. `a` is the reference, d = b - a, sums over all numbers of all samples unless said
+ * otherwise. A metric that cannot be told is NaN: any of the numbers was no finite one (count them in nonfinite), or
+ * there were no numbers. */
+typedef struct tare_metrics {
+    uint64_t samples, count; /* numbers: of all samples */
+    uint64_t nonfinite;      /* pairs in which either is NaN or infinite */
+    bool is_exact;           /* no difference at all; sqnr_db is +infinity then */
+    bool is_zero;            /* both sides are 0 everywhere: cosine is 1 */
+    double sqnr_db;          /* 10 log10(Σa² / Σd²); -infinity: the reference is 0 and the other is not */
+    double cosine;           /* Σab / sqrt(Σa² Σb²), mean over samples; one side all 0: 0; both: 1 */
+    double cosine_worst;     /* the least of them */
+    double relative_l2;      /* sqrt(Σd² / Σa²); 0 when exact, +infinity when only the reference is 0 */
+    double l2_norm;          /* sqrt(Σd²) of a sample, mean over samples */
+    double rmse;             /* sqrt(Σd² / count) */
+    double l1, l2;           /* Σ|d| / n and sqrt(Σd²) / n of a sample, mean over samples: the vendors' columns */
+    double chebyshev;        /* max |d| */
+    double sqnr_worst_db;    /* of one sample; its id: */
+    const char *worst_sample;
+    double
+        top1; /* share of places where the largest is the same (along dimension 1 when there are 4 or more, else along
+                    the last; the first of equals); outputs only, else NaN */
+    int64_t worst_channel; /* along dimension 1; -1: fewer than two channels, or no signal */
+    double worst_channel_db;
+    uint64_t codes, codes_used;           /* the other side's, when it is quantized; 0: it is not */
+    double saturated_low, saturated_high; /* shares of its numbers that were beyond the codes before rounding */
+} tare_metrics;
+
+/* One value of both sides. */
+typedef struct tare_compared {
+    const char *name;      /* the reference's */
+    const char *other;     /* the other's name, when it is another; NULL */
+    const char *node, *op; /* what makes it; NULL: an input, or both sides are dumps */
+    bool is_output;
+    const tare_value *value; /* of the other side's model, else of the reference's; NULL: both are dumps */
+    tare_metrics metrics;
+} tare_compared;
+
+/* A value that only one side has. */
+typedef struct tare_unmatched {
+    const char *name;
+    bool is_reference; /* the reference has it */
+    const char *reason;
+} tare_unmatched;
+
+typedef struct tare_comparison tare_comparison;
+void tare_comparison_free(tare_comparison *comparison); /* NULL is fine */
+/* In the order in which the reference makes them; of dumps, in the order of the archive. */
+size_t tare_comparison_count(const tare_comparison *comparison);
+const tare_compared *tare_comparison_at(const tare_comparison *comparison, size_t index);
+const tare_compared *tare_comparison_find(const tare_comparison *comparison, const char *name); /* NULL: none */
+size_t tare_comparison_unmatched_count(const tare_comparison *comparison);
+const tare_unmatched *tare_comparison_unmatched_at(const tare_comparison *comparison, size_t index);
+
+typedef struct tare_side tare_side;
+
+/* A model run by a backend (float or qdq); the model must outlive the side and what is compared with it. `name`: what
+ * messages call it. */
+tare_status tare_side_open_model(tare_side **out, const char *name, const tare_model *model, tare_backend backend,
+                                 tare_error *err);
+/* See tare_session_set_quant_filter. */
+void tare_side_set_quant_filter(tare_side *side, bool (*is_quantized)(void *context, const tare_value *value),
+                                void *context);
+/* Dumped tensors: DIR/<id>.npz, or one .npz, which goes with any single sample. */
+tare_status tare_side_open_dump(tare_side **out, const char *name, const char *path, tare_error *err);
+void tare_side_close(tare_side *side); /* NULL is fine */
+
+typedef struct tare_compare_options {
+    size_t threads; /* workers; 0: all. One sample: threads of its session */
+    tare_cpu cpu;
+    bool outputs_only;
+    const size_t *indexes; /* of the samples; NULL: all */
+    size_t index_count;
+    size_t memory_limit; /* bytes of a session's slab; 0: none */
+} tare_compare_options;
+
+/* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each
+ * sample's id. A value of two shapes is an error that names it, and so is a pair of sides without a common value. */
+tare_status tare_compare(tare_comparison **out, tare_side *a, tare_side *b, const tare_samples *samples,
+                         const tare_compare_options *options, tare_log *log, tare_error *err);
+
+/* What each node loses by itself: its float inputs rounded to their codes, its weights and output too, against the float
+ * node (the local backend). Values of nodes that have nothing quantized are not in it. filter as above; NULL: all. */
+tare_status tare_compare_local(tare_comparison **out, const tare_model *model,
+                               bool (*filter)(void *context, const tare_value *value), void *context,
+                               const tare_samples *samples, const tare_compare_options *options, tare_log *log,
+                               tare_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* The two kinds of side, and how their values are joined. */
+#ifndef TARE_COMPARE_SIDE_H
+#define TARE_COMPARE_SIDE_H
+
+#include "compare/compare.h"
+#include "samples/npz.h"
+
+struct tare_side {
+    tare_arena *arena;
+    const char *name;
+    const tare_model *model; /* NULL: a dump */
+    tare_backend backend;
+    bool (*is_quantized)(void *context, const tare_value *value);
+    void *filter_context;
+    const char *path; /* of the dump */
+    bool is_directory;
+};
+
+/* Opens the dump's tensors of one sample. */
+tare_status tare_side_open_sample(const tare_side *side, const char *id, tare_npz **out, tare_error *err);
+/* The ids of a dump: names of files without ".npz", sorted. */
+tare_status tare_side_list(const tare_side *side, tare_arena *arena, const char ***ids, size_t *count, tare_error *err);
+
+/* A value of both sides. Side 0 is the reference. */
+typedef struct tare_pair {
+    tare_compared said;
+    const char *key[2];         /* the name on each side */
+    const tare_value *value[2]; /* NULL: a dump's */
+    int moved;                  /* the side whose tensor is brought to the other's form by `alias`; -1: neither */
+    tare_alias alias;           /* other form = factor * tensor + offset, its dimension i being permutation[i] here */
+    size_t next[2];             /* the next pair with the same key on that side; SIZE_MAX: none */
+} tare_pair;
+
+typedef struct tare_join {
+    tare_arena *arena;
+    TARE_VEC(tare_pair) pairs;
+    TARE_VEC(tare_unmatched) unmatched;
+    tare_map first[2]; /* by side: key -> size_t *, the index of a pair; SIZE_MAX: none any more */
+} tare_join;
+
+/* keys: of dumps, what the first sample holds; NULL for models. */
+tare_status tare_join_sides(tare_join *join, const tare_side *const side[2], tare_npz *const keys[2], bool outputs_only,
+                            tare_error *err);
+/* The values of one model that have something quantized in or around their node: for the local comparison. */
+tare_status tare_join_alone(tare_join *join, const tare_model *model, bool outputs_only, tare_error *err);
+/* The first pair with this key on a side; SIZE_MAX: none. */
+size_t tare_join_first(const tare_join *join, int side, const char *key);
+
+/* The tensor in the form that the alias describes, on the arena. */
+tare_status tare_alias_apply(const tare_alias *alias, const tare_tensor *from, tare_arena *arena, tare_tensor **out,
+                             tare_error *err);
+
+#endif
