@@ -3,33 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/countdown.h"
 #include "base/file.h"
 
 _Static_assert(TARE_AT_CWD == AT_FDCWD, "the number that the kernel gives it");
 
-static atomic_uint_least64_t countdown; /* calls until one fails; 0: off */
+static tare_countdown calls;
 static atomic_int failure;
 
 uint64_t tare_file_fail_at(uint64_t nth, int number) {
     atomic_store(&failure, number);
-    return atomic_exchange(&countdown, nth);
+    return tare_countdown_set(&calls, nth);
 }
 
 static bool fails_now(void) {
-    uint64_t left = atomic_load_explicit(&countdown, memory_order_relaxed);
-    while (left != 0) {
-        if (!atomic_compare_exchange_weak(&countdown, &left, left - 1)) continue;
-        if (left != 1) return false;
-        errno = atomic_load(&failure);
-        return true;
-    }
-    return false;
+    if (!tare_countdown_hits(&calls)) return false;
+    errno = atomic_load(&failure);
+    return true;
 }
 
 #define AGAIN(result, call)                                                                                            \

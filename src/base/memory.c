@@ -5,20 +5,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/countdown.h"
 #include "base/size.h"
 
 enum { HEADER = 64 }; /* also the alignment: one cache line, one AVX-512 register */
 
 static atomic_size_t cap, live, peak;
-static atomic_uint_least64_t countdown; /* allocations until one fails; 0: off */
-
-static bool fails_now(void) {
-    uint64_t left = atomic_load_explicit(&countdown, memory_order_relaxed);
-    while (left != 0) {
-        if (atomic_compare_exchange_weak(&countdown, &left, left - 1)) return left == 1;
-    }
-    return false;
-}
+static tare_countdown allocations;
 
 static bool take(size_t size) {
     size_t before = atomic_load(&live);
@@ -37,7 +30,8 @@ static void note_peak(void) {
 
 void *tare_memory_new(size_t size) {
     size_t whole;
-    if (fails_now() || !tare_size_add(size, HEADER, &whole) || whole > PTRDIFF_MAX || !take(size)) return NULL;
+    if (tare_countdown_hits(&allocations) || !tare_size_add(size, HEADER, &whole) || whole > PTRDIFF_MAX || !take(size))
+        return NULL;
     void *block;
     if (posix_memalign(&block, HEADER, whole) != 0) {
         atomic_fetch_sub(&live, size);
@@ -58,4 +52,4 @@ void tare_memory_free(void *memory) {
 void tare_memory_set_cap(size_t bytes) { atomic_store(&cap, bytes); }
 size_t tare_memory_live(void) { return atomic_load(&live); }
 size_t tare_memory_peak(void) { return atomic_load(&peak); }
-uint64_t tare_memory_fail_at(uint64_t nth) { return atomic_exchange(&countdown, nth); }
+uint64_t tare_memory_fail_at(uint64_t nth) { return tare_countdown_set(&allocations, nth); }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/countdown.h"
 #include "base/memory.h"
 
 enum {
@@ -44,9 +45,9 @@ typedef struct worker {
     size_t thread;
 } worker;
 
-static atomic_size_t countdown; /* thread creations until one fails; 0: off */
+static tare_countdown creations;
 
-size_t tare_pool_fail_at(size_t nth) { return atomic_exchange(&countdown, nth); }
+uint64_t tare_pool_fail_at(uint64_t nth) { return tare_countdown_set(&creations, nth); }
 
 static void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -124,8 +125,7 @@ static void *live(void *argument) {
 }
 
 static bool start(tare_pool *pool, size_t thread) {
-    size_t before = atomic_load(&countdown);
-    if (before != 0 && atomic_fetch_sub(&countdown, 1) == 1) return false;
+    if (tare_countdown_hits(&creations)) return false;
     worker *self = tare_memory_new(sizeof *self);
     if (self == NULL) return false;
     *self = (worker){ .pool = pool, .thread = thread };

@@ -4,6 +4,7 @@
 #define TARE_BASE_THREADS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct tare_pool tare_pool;
 
@@ -19,6 +20,6 @@ typedef void tare_work(void *context, size_t index, size_t thread);
 void tare_pool_run(tare_pool *pool, size_t count, tare_work *work, void *context);
 
 /* For tests: the nth thread creation from now fails; 0 turns it off. Returns what was left, as tare_memory_fail_at. */
-size_t tare_pool_fail_at(size_t nth);
+uint64_t tare_pool_fail_at(uint64_t nth);
 
 #endif

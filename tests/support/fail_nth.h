@@ -60,9 +60,9 @@ static inline uint64_t test_fail_file_calls(test_trial *trial, void *context, in
 }
 
 /* A thread that cannot be created must change nothing. Returns how many creations there are. */
-static inline size_t test_fail_threads(test_trial *trial, void *context) {
+static inline uint64_t test_fail_threads(test_trial *trial, void *context) {
     size_t live = tare_memory_live();
-    for (size_t nth = 1; nth < TEST_FAIL_MAX; nth++) {
+    for (uint64_t nth = 1; nth < TEST_FAIL_MAX; nth++) {
         tare_error err = { 0 };
         tare_pool_fail_at(nth);
         tare_status status = trial(context, &err);
