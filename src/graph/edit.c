@@ -244,6 +244,20 @@ tare_status tare_graph_add_unknown(tare_graph *graph, tare_node *before, const c
     return connect(*out, inputs, outputs, err);
 }
 
+tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err) {
+    size_t size;
+    const tare_field *fields = tare_op_attrs(op, &size);
+    void *attrs = tare_arena_alloc(node->graph->model->arena, 1, size);
+    if (!attrs) return tare_fail_memory(err, size);
+    if (fields) tare_fields_set_defaults(fields, attrs);
+    node->op = op;
+    node->type = tare_op_name(op);
+    node->domain = tare_op_domain(op);
+    node->attrs = attrs;
+    node->extra = NULL;
+    return node->generated_name ? name_node(node, NULL, err) : TARE_OK;
+}
+
 tare_status tare_node_set_input(tare_node *node, int index, tare_value *value, tare_error *err) {
     assert(index >= 0 && index < node->input_count);
     if (node->inputs[index] == value) return TARE_OK;
@@ -303,6 +317,46 @@ void tare_node_move_before(tare_node *node, tare_node *before) {
     assert(node != before);
     unlink_node(node);
     link_before(node, before);
+}
+
+/* ---- bodies ---- */
+
+/* Has a graph inside this one a value of the name? Depth: graphs nest at most 32 deep. */
+static bool is_named_inside(const tare_graph *graph, const char *name) {
+    tare_for_nodes (node, graph) {
+        const tare_graph *body;
+        for (int i = 0; (body = tare_node_body(node, i)); i++)
+            if (tare_map_get(&body->values, name) || is_named_inside(body, name)) return true;
+    }
+    return false;
+}
+
+static tare_status move_value(tare_graph *to, tare_value *value, tare_error *err) {
+    tare_map_remove(&value->graph->values, value->name);
+    if (tare_graph_find_value(to, value->name) || is_named_inside(to, value->name)) {
+        value->name = tare_graph_unique_name(to, value->name);
+        if (!value->name) return tare_fail_memory(err, 0);
+    }
+    value->graph = to;
+    value->is_output = false;
+    return enter_name(to, value, err);
+}
+
+tare_status tare_graph_inline(tare_graph *body, tare_node *before, tare_error *err) {
+    tare_graph *to = before->graph;
+    for (size_t i = 0; i < body->values.entries.count; i++) {
+        tare_value *value = body->values.entries.at[i].value;
+        if (value) TARE_TRY(move_value(to, value, err));
+    }
+    while (body->first) {
+        tare_node *node = body->first;
+        tare_graph *inner;
+        unlink_node(node);
+        node->graph = to;
+        link_before(node, before);
+        for (int i = 0; (inner = tare_node_body(node, i)); i++) inner->outer = to;
+    }
+    return TARE_OK;
 }
 
 /* ---- what became of removed names ---- */

@@ -223,6 +223,11 @@ tare_status tare_node_resize_inputs(tare_node *node, int count, tare_error *err)
 void tare_node_trim(tare_node *node);
 void tare_node_remove(tare_node *node); /* its outputs must have no uses and be no graph outputs */
 void tare_node_move_before(tare_node *node, tare_node *before);
+/* Makes it another op with default attributes; name and links stay (a generated name is made anew). */
+tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err);
+/* Moves the nodes of an If's body, and its values, before `before` in the graph around it. Names that are taken there
+ * are changed. The body's outputs are then ordinary values of that graph, in body->outputs. */
+tare_status tare_graph_inline(tare_graph *body, tare_node *before, tare_error *err);
 
 /* Every use of `from`, in inner graphs too, and its places among graph outputs, become `to`'s. */
 tare_status tare_value_replace(tare_value *from, tare_value *to, tare_error *err);
