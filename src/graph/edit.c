@@ -254,7 +254,6 @@ tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err
     node->type = tare_op_name(op);
     node->domain = tare_op_domain(op);
     node->attrs = attrs;
-    node->extra = NULL;
     return node->generated_name ? name_node(node, NULL, err) : TARE_OK;
 }
 

@@ -42,7 +42,7 @@ typedef struct seen {
 } seen;
 
 static tare_status merge_node(tare_pass_context *context, tare_node *node, tare_map *map, tare_error *err) {
-    const char *key;
+    const char *key = NULL;
     TARE_TRY(key_of(node, map->arena, &key, err));
     seen *chain = tare_map_get(map, key);
     for (seen *s = chain; s; s = s->next) {
