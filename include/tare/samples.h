@@ -5,23 +5,62 @@
 #include <tare/field.h>
 #include <tare/model.h>
 
-typedef struct tare_samples tare_samples;
+/* ORDER: color (the names in preprocess.c). What the model wants of a picture. NV12: the RGB (or BGR) that a camera's
+ * NV12 frame of the input's size gives, so the picture is taken to NV12 and back; YUV444: its Y, U, V. */
+typedef enum tare_color {
+    TARE_COLOR_AS_IS, /* rgb, or gray where both file and model have one channel */
+    TARE_COLOR_RGB,
+    TARE_COLOR_BGR,
+    TARE_COLOR_GRAY,
+    TARE_COLOR_NV12,
+    TARE_COLOR_NV12_BGR,
+    TARE_COLOR_YUV444
+} tare_color;
 
-/* Where samples come from and what is done to them before the model sees them. */
+/* ORDER: yuv range. Of the BT.601 conversions to and from Y, U, V (color.c has the formulas). */
+typedef enum tare_yuv_range {
+    TARE_YUV_LIMITED, /* Y 16…235: video, cameras, OpenCV's NV12 */
+    TARE_YUV_FULL     /* 0…255: JPEG's */
+} tare_yuv_range;
+
+/* ORDER: layout names. */
+typedef enum tare_sample_layout { TARE_SAMPLE_LAYOUT_MODEL, TARE_SAMPLE_NCHW, TARE_SAMPLE_NHWC } tare_sample_layout;
+
+/* The preprocessing contract of one input; zero-initialised: none. Applied in this order: decode, color (rgb, bgr, gray),
+ * resize, crop, color (nv12, yuv444: at the input's size), to f32, (x - mean) / std or (x - mean) * scale, layout.
+ * Echoed by tare_samples_print. Pixels are 0…255; 16-bit PNGs give their high byte. When every mean is in 0…1 and every
+ * std below 1, they are meant for pixels of 0…1, as torchvision's: then pixels are divided by 255 first, which is said.
+ * For arrays only mean, std, scale and layout are possible. */
+typedef struct tare_preprocess {
+    const char
+        *resize;      /* "WxH", or "S": the shorter side; then any of ":pillow" (the default), ":opencv", ":skimage" and
+                           ":fit" (keeps the aspect, picture at the top left, the rest is `pad`), ":fit-center" */
+    const char *crop; /* "WxH", from the centre: offset (size - crop) / 2, ties to even as torchvision's */
+    int color;        /* tare_color */
+    int yuv_range;    /* tare_yuv_range */
+    int layout; /* tare_sample_layout. Of pictures: the model's, needed only where its shape does not say. Of arrays:
+                   the data's; they are transposed where the model's shape says the other */
+    tare_floats mean, std, pad; /* one number, or one per channel; pad: 0…255, 114 when not given */
+    double scale;               /* 0: not given. With std it is an error */
+} tare_preprocess;
+
+extern TARE_API const tare_field tare_preprocess_fields[];
+
+/* Where samples come from. */
 typedef struct tare_data_options {
-    tare_strings data;   /* SRC, or NAME=SRC for several inputs */
-    const char *samples; /* "N" or "A:B" */
-    const char *resize, *crop;
-    int color, layout, yuv_range;
-    tare_floats mean, std, pad;
-    double scale;
-    const char *labels;
+    tare_strings data;   /* SRC, or NAME=SRC for several inputs; src/samples/samples.h says what SRC can be */
+    const char *samples; /* "N" or "A:B", in the order of ids */
 } tare_data_options;
 extern TARE_API const tare_field tare_data_fields[];
 
-/* Opens them for a model, which must outlive them; checks every input's type and shape. */
-TARE_API tare_status tare_data_open(tare_samples **out, const tare_model *model, const tare_data_options *options,
-                                    tare_log *log, tare_error *err);
+/* Samples: ids and one tensor per graph input. */
+typedef struct tare_samples tare_samples;
+
+/* Opens them for a model, which must outlive them; checks every input's type and shape. The contract holds for every
+ * input that is fed by pictures or floats. */
+TARE_API tare_status tare_samples_from_options(tare_samples **out, const tare_model *model,
+                                               const tare_data_options *options, const tare_preprocess *preprocess,
+                                               tare_log *log, tare_error *err);
 TARE_API void tare_samples_close(tare_samples *samples); /* NULL is fine */
 TARE_API size_t tare_samples_count(const tare_samples *samples);
 

@@ -3,6 +3,7 @@
 #ifndef TARE_H
 #define TARE_H
 
+#include <tare/compare.h>
 #include <tare/error.h>
 #include <tare/field.h>
 #include <tare/log.h>

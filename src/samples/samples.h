@@ -3,49 +3,12 @@
 #ifndef TARE_SAMPLES_SAMPLES_H
 #define TARE_SAMPLES_SAMPLES_H
 
+#include <tare/samples.h>
+
 #include "base/text.h"
 #include "graph/graph.h"
 
-/* ORDER: color (the names in preprocess.c). What the model wants of a picture. NV12: the RGB (or BGR) that a camera's
- * NV12 frame of the input's size gives, so the picture is taken to NV12 and back; YUV444: its Y, U, V. */
-typedef enum tare_color {
-    TARE_COLOR_AS_IS, /* rgb, or gray where both file and model have one channel */
-    TARE_COLOR_RGB,
-    TARE_COLOR_BGR,
-    TARE_COLOR_GRAY,
-    TARE_COLOR_NV12,
-    TARE_COLOR_NV12_BGR,
-    TARE_COLOR_YUV444
-} tare_color;
-
-/* ORDER: yuv range. Of the BT.601 conversions to and from Y, U, V (color.c has the formulas). */
-typedef enum tare_yuv_range {
-    TARE_YUV_LIMITED, /* Y 16…235: video, cameras, OpenCV's NV12 */
-    TARE_YUV_FULL     /* 0…255: JPEG's */
-} tare_yuv_range;
-
-/* ORDER: layout names. */
-typedef enum tare_sample_layout { TARE_SAMPLE_LAYOUT_MODEL, TARE_SAMPLE_NCHW, TARE_SAMPLE_NHWC } tare_sample_layout;
-
-/* The preprocessing contract of one input; zero-initialised: none. Applied in this order: decode, color (rgb, bgr, gray),
- * resize, crop, color (nv12, yuv444: at the input's size), to f32, (x - mean) / std or (x - mean) * scale, layout.
- * Echoed by tare_samples_print. Pixels are 0…255; 16-bit PNGs give their high byte. When every mean is in 0…1 and every
- * std below 1, they are meant for pixels of 0…1, as torchvision's: then pixels are divided by 255 first, which is said.
- * For arrays only mean, std, scale and layout are possible. */
-typedef struct tare_preprocess {
-    const char
-        *resize;      /* "WxH", or "S": the shorter side; then any of ":pillow" (the default), ":opencv", ":skimage" and
-                           ":fit" (keeps the aspect, picture at the top left, the rest is `pad`), ":fit-center" */
-    const char *crop; /* "WxH", from the centre: offset (size - crop) / 2, ties to even as torchvision's */
-    int color;        /* tare_color */
-    int yuv_range;    /* tare_yuv_range */
-    int layout; /* tare_sample_layout. Of pictures: the model's, needed only where its shape does not say. Of arrays:
-                   the data's; they are transposed where the model's shape says the other */
-    tare_floats mean, std, pad; /* one number, or one per channel; pad: 0…255, 114 when not given */
-    double scale;               /* 0: not given. With std it is an error */
-} tare_preprocess;
-
-extern const tare_field tare_preprocess_fields[];
+/* The contract of one input is public: tare_preprocess and tare_preprocess_fields in <tare/samples.h>. */
 
 /* One source: the text of --data or NAME=SRC. `path` is
  *   a directory, or one file, of images (PNG, JPEG), .npy or .npz
@@ -85,17 +48,12 @@ typedef struct tare_sample {
                                    initializer too and has no source of its own */
 } tare_sample;
 
-typedef struct tare_samples tare_samples;
-
 /* Opens sources for the model's inputs and checks what can be without reading everything: every input has a source, types
  * and shapes fit (an error says both and what to pass). Inputs that are overridable initializers need none. Sources are
  * joined by id; one that has a single sample goes with every sample of the others; one that has numbers for ids goes by
  * order. `range`: NULL, "N" or "A:B" (from A up to but without B), in the order of ids. The model must outlive it. */
 tare_status tare_samples_open(tare_samples **out, const tare_model *model, const tare_source *sources, size_t count,
                               const char *range, tare_log *log, tare_error *err);
-void tare_samples_close(tare_samples *samples); /* NULL is fine */
-
-size_t tare_samples_count(const tare_samples *samples);
 /* Ids sorted as text, the order of every merge; index 0…count-1 counts in that order. */
 const char *tare_samples_id(const tare_samples *samples, size_t index);
 /* Its place in the source before sorting, from 0: the row of an array, the line of a list. */

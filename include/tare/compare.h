@@ -1,0 +1,27 @@
+/* Comparing models, stages and dumped tensors on the same samples. */
+#ifndef TARE_PUBLIC_COMPARE_H
+#define TARE_PUBLIC_COMPARE_H
+
+#include <tare/run.h>
+
+typedef struct tare_comparing {
+    bool nodes;        /* every common value, not only outputs */
+    int backend;       /* ORDER: backend */
+    double fail_below; /* dB; an output below gives TARE_E_GATE; 0: no gate */
+} tare_comparing;
+extern TARE_API const tare_field tare_comparing_fields[];
+
+/* The first path is the reference, each other one is compared with it. A path is a model file or a directory of dumped
+ * tensors (DIR/<id>.npz). data may be empty when all are dumps. On TARE_E_GATE the report is there as well. */
+TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_data_options *data,
+                                        const tare_preprocess *preprocess, const tare_comparing *options,
+                                        const tare_work_options *work, tare_report **report, tare_log *log,
+                                        tare_error *err);
+
+/* Where the accuracy goes, node by node: what each loses by itself (local) and what has come together there
+ * (accumulated), worst first. `quantized` is compared with `model`, both opened. */
+TARE_API tare_status tare_debug_model(const tare_model *model, const tare_model *quantized, const tare_samples *samples,
+                                      const tare_work_options *work, tare_report **report, tare_log *log,
+                                      tare_error *err);
+
+#endif

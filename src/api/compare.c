@@ -1,0 +1,109 @@
+/* Comparing what paths name: models and dumps. */
+#include <tare/compare.h>
+
+#include "api/work.h"
+#include "compare/compare.h"
+#include "report/flows.h"
+
+static const char *const backends[] = { "float", "qdq", NULL }; /* ORDER: backend */
+
+const tare_field tare_comparing_fields[] = {
+    { "nodes", TARE_FIELD_BOOL, offsetof(tare_comparing, nodes),
+      .help = "every value that both have, not only outputs" },
+    { "backend", TARE_FIELD_ENUM, offsetof(tare_comparing, backend), .names = backends, .fallback.i = TARE_BACKEND_QDQ,
+      .help = "how models are run: qdq rounds quantized values, float ignores quantization" },
+    { "fail-below", TARE_FIELD_DOUBLE, offsetof(tare_comparing, fail_below), .lo = 0, .hi = 1000, .metavar = "DB",
+      .help = "exit with 1 when the SQNR of an output is below this many dB" },
+    { .type = TARE_FIELD_END },
+};
+
+/* One of the things compared; the model of a dump is NULL. */
+typedef struct subject {
+    const char *path;
+    tare_model *model;
+    tare_side *side;
+} subject;
+
+typedef struct job {
+    subject *subjects;
+    size_t count;
+    const tare_model *first_model; /* whose inputs the samples are for */
+    tare_samples *samples;
+    tare_compare_options options;
+} job;
+
+static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
+    if (tare_path_is_directory(s->path)) return tare_side_open_dump(&s->side, s->path, s->path, err);
+    TARE_TRY(tare_model_open(&s->model, s->path, NULL, log, err));
+    if (!j->first_model) j->first_model = s->model;
+    return tare_side_open_model(&s->side, s->path, s->model, (tare_backend)options->backend, err);
+}
+
+static tare_status open_all(job *j, const tare_data_options *data, const tare_preprocess *preprocess,
+                            const tare_comparing *options, tare_log *log, tare_error *err) {
+    for (size_t i = 0; i < j->count; i++) TARE_TRY(open_subject(j, &j->subjects[i], options, log, err));
+    if (!j->first_model) return TARE_OK;
+    if (!data->data.count)
+        return tare_fail(err, TARE_E_USAGE, "--data is needed: '%s' is a model, which must be run on samples",
+                         j->first_model->path ? j->first_model->path : "");
+    return tare_samples_from_options(&j->samples, j->first_model, data, preprocess, log, err);
+}
+
+static tare_status gate(const tare_comparison *comparison, double fail_below, tare_error *err) {
+    for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
+        const tare_compared *c = tare_comparison_at(comparison, i);
+        if (fail_below > 0 && c->is_output && !(c->metrics.sqnr_db >= fail_below))
+            return tare_fail(err, TARE_E_GATE, "output '%s': SQNR %.2f dB is below %.2f dB", c->name,
+                             c->metrics.sqnr_db, fail_below);
+    }
+    return TARE_OK;
+}
+
+static tare_status compare_all(job *j, const tare_comparing *options, tare_report *report, tare_log *log,
+                               tare_error *err) {
+    tare_status verdict = TARE_OK;
+    for (size_t i = 1; i < j->count; i++) {
+        tare_comparison *comparison;
+        TARE_TRY(
+            tare_compare(&comparison, j->subjects[0].side, j->subjects[i].side, j->samples, &j->options, log, err));
+        tare_report_comparison(report, j->subjects[0].path, j->subjects[i].path, comparison);
+        if (verdict == TARE_OK) verdict = gate(comparison, options->fail_below, err);
+        tare_comparison_free(comparison);
+    }
+    return verdict;
+}
+
+static tare_status run(job *j, const tare_data_options *data, const tare_preprocess *preprocess,
+                       const tare_comparing *options, const tare_work_options *work, tare_report **out, tare_log *log,
+                       tare_error *err) {
+    TARE_TRY(tare_work_cpu(work, &j->options.cpu, err));
+    j->options.threads = work ? (size_t)work->threads : 0;
+    j->options.outputs_only = !options->nodes;
+    TARE_TRY(open_all(j, data, preprocess, options, log, err));
+    tare_report *report = tare_report_new();
+    if (!report) return tare_fail_memory(err, 0);
+    tare_status status = compare_all(j, options, report, log, err);
+    if (status != TARE_OK && status != TARE_E_GATE) {
+        tare_report_free(report);
+        return status;
+    }
+    TARE_TRY(tare_report_check(report, err));
+    *out = report;
+    return status;
+}
+
+tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_data_options *data,
+                               const tare_preprocess *preprocess, const tare_comparing *options,
+                               const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+    tare_arena *arena = tare_arena_new();
+    job j = { .count = count };
+    j.subjects = arena ? tare_arena_alloc(arena, count + 1, sizeof *j.subjects) : NULL;
+    tare_status status = j.subjects ? TARE_OK : tare_fail_memory(err, 0);
+    for (size_t i = 0; status == TARE_OK && i < count; i++) j.subjects[i].path = paths[i];
+    if (status == TARE_OK) status = run(&j, data, preprocess, options, work, report, log, err);
+    for (size_t i = 0; j.subjects && i < count; i++) tare_side_close(j.subjects[i].side);
+    tare_samples_close(j.samples);
+    for (size_t i = 0; j.subjects && i < count; i++) tare_model_free(j.subjects[i].model);
+    tare_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* From float to int8: calibrate, choose scales, round. */
+#include <tare/quantize.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/work.h"
+#include "calibrate/calibrate.h"
+#include "passes/pass.h"
+#include "quantize/quantize.h"
+#include "samples/samples.h"
+
+static const char *const activations[] = { "target", "u8", "s8", "u16", "s16", NULL };
+
+const tare_field tare_calibration_fields[] = {
+    { "skip-nonfinite", TARE_FIELD_BOOL, offsetof(tare_calibration_options, skip_nonfinite),
+      .help = "count NaN and Inf in activations and go on, instead of stopping" },
+    { "shard", TARE_FIELD_STRING, offsetof(tare_calibration_options, shard), .metavar = "I/N",
+      .help = "only every N-th sample from the I-th (from 0); `tare merge` adds shards up" },
+    { .type = TARE_FIELD_END },
+};
+
+const tare_field tare_quantization_fields[] = {
+    { "target", TARE_FIELD_STRING, offsetof(tare_quantization, target), .fallback.s = "onnx", .metavar = "NAME",
+      .help = "whose arithmetic and constraints: onnx" },
+    { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .metavar = "NAME",
+      .help = "how ranges are chosen: mse (default), minmax, average, percentile" },
+    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100,
+      .fallback.f = 99.99, .metavar = "P", .help = "for --method percentile: the share kept on each side" },
+    { "act", TARE_FIELD_ENUM, offsetof(tare_quantization, activation), .names = activations,
+      .help = "code type of activations" },
+    { "per-tensor", TARE_FIELD_BOOL, offsetof(tare_quantization, per_tensor),
+      .help = "one scale for a whole weight instead of one per output channel" },
+    { "symmetric", TARE_FIELD_BOOL, offsetof(tare_quantization, symmetric),
+      .help = "activations with zero point 0 (s8) or in the middle (u8)" },
+    { "power-of-two", TARE_FIELD_BOOL, offsetof(tare_quantization, power_of_two), .help = "scales are powers of two" },
+    { "keep-float", TARE_FIELD_STRINGS, offsetof(tare_quantization, keep_float), .metavar = "NAMES",
+      .help = "nodes, by name or op type, that are computed in float; * at the end fits any ending" },
+    { .type = TARE_FIELD_END },
+};
+
+/* "I/N" */
+static tare_status parse_shard(const char *text, tare_calibrate_options *options, tare_error *err) {
+    char *end = NULL;
+    if (!text) return TARE_OK;
+    long shard = strtol(text, &end, 10), shards = end && *end == '/' ? strtol(end + 1, &end, 10) : 0;
+    if (*text < '0' || *text > '9' || *end || shards < 1 || shard >= shards || shards > 1 << 20)
+        return tare_fail(err, TARE_E_USAGE, "--shard: '%.64s' is not I/N with 0 <= I < N", text);
+    options->shard = (size_t)shard, options->shards = (size_t)shards;
+    return TARE_OK;
+}
+
+static tare_status calibrate_options(tare_calibrate_options *to, const tare_calibration_options *options,
+                                     const tare_work_options *work, tare_error *err) {
+    *to = (tare_calibrate_options){ .threads = work ? (size_t)work->threads : 0,
+                                    .skip_nonfinite = options && options->skip_nonfinite };
+    TARE_TRY(tare_work_cpu(work, &to->cpu, err));
+    return parse_shard(options ? options->shard : NULL, to, err);
+}
+
+tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
+                                 const tare_calibration_options *options, const tare_work_options *work, tare_log *log,
+                                 tare_error *err) {
+    tare_calibrate_options calibrate;
+    TARE_TRY(calibrate_options(&calibrate, options, work, err));
+    return tare_calibrate(out, model, samples, &calibrate, log, err);
+}
+
+static tare_status quantize_options(tare_quantize_options *to, const tare_quantization *from, tare_rule *rules,
+                                    tare_error *err) {
+    static const tare_dtype types[] = { TARE_DTYPE_NONE, TARE_U8, TARE_S8, TARE_U16, TARE_S16 };
+    *to = (tare_quantize_options){ .target = tare_target_find(from->target),
+                                   .method = from->method,
+                                   .percentile = from->percentile,
+                                   .activation = types[from->activation],
+                                   .symmetric = from->symmetric,
+                                   .power_of_two = from->power_of_two,
+                                   .per_tensor = from->per_tensor,
+                                   .rules = rules };
+    if (!to->target) return tare_fail(err, TARE_E_USAGE, "--target: no '%.64s'; there is: onnx", from->target);
+    for (size_t i = 0; i < from->keep_float.count; i++) {
+        rules[to->rule_count++] = (tare_rule){ .op = from->keep_float.at[i], .keep_float = true };
+        rules[to->rule_count++] = (tare_rule){ .node = from->keep_float.at[i], .keep_float = true };
+    }
+    return TARE_OK;
+}
+
+static tare_status quantize_copy(tare_model *copy, const tare_ranges *ranges, const tare_quantize_options *options,
+                                 tare_log *log, tare_error *err) {
+    TARE_TRY(tare_quantize_choose(copy, ranges, options, log, err));
+    TARE_TRY(tare_quantize_round(copy, options, err));
+    return tare_graph_verify(copy->graph, err);
+}
+
+tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
+                                const tare_ranges *ranges, const tare_quantization *options,
+                                const tare_calibration_options *calibration, const tare_work_options *work,
+                                tare_report **report, tare_log *log, tare_error *err) {
+    (void)report;
+    tare_arena *arena = tare_arena_new();
+    tare_rule *rules = arena ? tare_arena_alloc(arena, 2 * options->keep_float.count + 1, sizeof *rules) : NULL;
+    tare_quantize_options quantize;
+    tare_ranges *own = NULL;
+    tare_model *copy = NULL;
+    tare_status status = rules ? quantize_options(&quantize, options, rules, err) : tare_fail_memory(err, 0);
+    if (status == TARE_OK && !ranges) status = tare_model_calibrate(&own, model, samples, calibration, work, log, err);
+    if (status == TARE_OK) status = tare_model_copy(&copy, model, err);
+    if (status == TARE_OK) status = quantize_copy(copy, ranges ? ranges : own, &quantize, log, err);
+    if (status == TARE_OK)
+        *out = copy;
+    else
+        tare_model_free(copy);
+    tare_ranges_free(own);
+    tare_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,169 @@
+/* Running samples and writing what comes out: one .npz a sample. */
+#include <tare/run.h>
+
+#include <string.h>
+
+#include "api/work.h"
+#include "run/each.h"
+#include "samples/npz.h"
+#include "samples/samples.h"
+
+static const char *const backends[] = { "float", "qdq", NULL }; /* ORDER: backend */
+
+const tare_field tare_run_fields[] = {
+    { "backend", TARE_FIELD_ENUM, offsetof(tare_run_options, backend), .names = backends,
+      .fallback.i = TARE_BACKEND_QDQ,
+      .help = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize" },
+    { "tap", TARE_FIELD_STRINGS, offsetof(tare_run_options, tap), .metavar = "NAMES",
+      .help = "values to write besides the outputs, or all" },
+    { .type = TARE_FIELD_END },
+};
+
+typedef struct job {
+    const tare_model *model;
+    const tare_samples *samples;
+    const char *directory; /* NULL: one file */
+    const char *file;
+    bool tap_all;
+    TARE_VEC(const tare_value *) taps;
+} job;
+
+typedef struct runner {
+    const job *job;
+    tare_session *session;
+    tare_arena *arena;             /* of what was looked at in the sample in hand */
+    TARE_VEC(tare_npz_array) seen; /* on that arena */
+} runner;
+
+static tare_status keep(runner *r, const char *name, const tare_tensor *tensor, tare_error *err) {
+    for (size_t i = 0; i < r->seen.count; i++)
+        if (!strcmp(r->seen.at[i].name, name)) return TARE_OK;
+    tare_tensor *copy = tare_arena_alloc(r->arena, 1, sizeof *copy);
+    if (!copy) return tare_fail_memory(err, sizeof *copy);
+    *copy = *tensor;
+    copy->data = tare_arena_copy(r->arena, tensor->data, tensor->size);
+    const tare_npz_array array = { .name = name, .tensor = copy };
+    if (!copy->data || !tare_vec_push(r->arena, &r->seen, array)) return tare_fail_memory(err, tensor->size);
+    return TARE_OK;
+}
+
+static tare_status look(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
+                        tare_error *err) {
+    (void)before;
+    return keep(context, value->name, real, err);
+}
+
+static tare_status write_seen(runner *r, const char *id, tare_error *err) {
+    const job *j = r->job;
+    const char *path = j->file ? j->file : tare_arena_printf(r->arena, "%s/%s.npz", j->directory, id);
+    if (!path) return tare_fail_memory(err, 0);
+    return tare_npz_write(path, r->seen.at, r->seen.count, err);
+}
+
+static tare_status run_sample(void *context, const tare_sample *sample, tare_error *err) {
+    runner *r = context;
+    const tare_arena_mark mark = tare_arena_get_mark(r->arena);
+    memset(&r->seen, 0, sizeof r->seen);
+    tare_status status = tare_session_run(r->session, sample->inputs, err);
+    const tare_graph *graph = r->job->model->graph;
+    for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++)
+        status = keep(r, graph->outputs.at[i]->name, tare_session_output(r->session, i), err);
+    if (status == TARE_OK) status = write_seen(r, sample->id, err);
+    tare_arena_release(r->arena, mark);
+    return status;
+}
+
+static tare_status list_taps(job *j, const tare_strings *names, tare_arena *arena, tare_error *err) {
+    for (size_t i = 0; i < names->count; i++) {
+        if (!strcmp(names->at[i], "all")) {
+            j->tap_all = true;
+            continue;
+        }
+        tare_alias alias;
+        if (!tare_model_resolve(j->model, names->at[i], &alias))
+            return tare_fail(err, TARE_E_USAGE, "--tap: no value '%s': %s; `tare info MODEL --values` lists them",
+                             names->at[i], alias.reason);
+        const tare_value *value = tare_graph_find_value(j->model->graph, alias.target);
+        if (!tare_vec_push(arena, &j->taps, value)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
+static tare_status open_runner(const job *j, runner *r, const tare_session_options *options, tare_error *err) {
+    r->job = j;
+    r->arena = tare_arena_new();
+    if (!r->arena) return tare_fail_memory(err, 0);
+    TARE_TRY(tare_session_new(&r->session, j->model, options, err));
+    if (!j->tap_all && !j->taps.count) return TARE_OK;
+    return tare_session_set_tap(r->session, j->taps.at, j->taps.count, j->tap_all, look, r, err);
+}
+
+/* list.txt, last: it names what is there. */
+static tare_status write_list(const job *j, tare_arena *arena, tare_error *err) {
+    tare_text text = { .arena = arena };
+    for (size_t i = 0; i < tare_samples_count(j->samples); i++)
+        tare_text_printf(&text, "%s.npz\n", tare_samples_id(j->samples, i));
+    const char *path = tare_arena_printf(arena, "%s/list.txt", j->directory);
+    if (text.failed || !path) return tare_fail_memory(err, 0);
+    return tare_file_write(path, text.at, text.length, err);
+}
+
+static tare_status run_all(job *j, const tare_session_options *options, tare_pool *pool, tare_arena *arena,
+                           tare_log *log, tare_error *err) {
+    const size_t count = tare_pool_size(pool);
+    runner *states = tare_arena_alloc(arena, count, sizeof *states);
+    void **workers = tare_arena_alloc(arena, count, sizeof *workers);
+    if (!states || !workers) return tare_fail_memory(err, count * sizeof *states);
+    tare_status status = TARE_OK;
+    for (size_t i = 0; status == TARE_OK && i < count; i++) status = open_runner(j, &states[i], options, err);
+    for (size_t i = 0; i < count; i++) workers[i] = &states[i];
+    const tare_each each = { .samples = j->samples,
+                             .count = tare_samples_count(j->samples),
+                             .pool = pool,
+                             .workers = workers,
+                             .fn = run_sample,
+                             .job = "run",
+                             .log = log };
+    if (status == TARE_OK) status = tare_each_sample(&each, err);
+    for (size_t i = 0; i < count; i++) {
+        tare_session_free(states[i].session);
+        tare_arena_free(states[i].arena);
+    }
+    return status;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && !strcmp(path + length - tail, ending);
+}
+
+static tare_status run_job(job *j, const tare_run_options *run, const tare_work_options *work, const char *to,
+                           tare_arena *arena, tare_log *log, tare_error *err) {
+    tare_session_options options = { .backend = (tare_backend)run->backend };
+    TARE_TRY(tare_work_cpu(work, &options.cpu, err));
+    TARE_TRY(list_taps(j, &run->tap, arena, err));
+    if (ends_in(to, ".npz")) {
+        if (tare_samples_count(j->samples) != 1)
+            return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", to,
+                             tare_samples_count(j->samples));
+        j->file = to;
+    } else {
+        j->directory = to;
+        TARE_TRY(tare_path_make_directory(to, err));
+    }
+    tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
+    if (!pool) return tare_fail_memory(err, 0);
+    tare_status status = run_all(j, &options, pool, arena, log, err);
+    tare_pool_free(pool);
+    return status != TARE_OK || j->file ? status : write_list(j, arena, err);
+}
+
+tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
+                           const tare_work_options *work, const char *to, tare_log *log, tare_error *err) {
+    job j = { .model = model, .samples = samples };
+    tare_arena *arena = tare_arena_new();
+    if (!arena) return tare_fail_memory(err, 0);
+    tare_status status = run_job(&j, run, work, to, arena, log, err);
+    tare_arena_free(arena);
+    return status;
+}

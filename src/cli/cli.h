@@ -1,0 +1,66 @@
+/* The program: verbs, their options, and what every verb shares. It includes nothing of the library but <tare/…>. */
+#ifndef TARE_CLI_H
+#define TARE_CLI_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include <tare/tare.h>
+
+enum { CLI_GROUPS_MAX = 8 };
+
+/* A struct inside a verb's record and the table of its members: an option is said once, where its struct is. */
+typedef struct cli_group {
+    const tare_field *fields;
+    size_t offset; /* of the struct in the record */
+} cli_group;
+
+/* What every verb understands. */
+typedef struct cli_common {
+    bool json, quiet, verbose, help;
+} cli_common;
+
+typedef struct cli_call {
+    void *record;                /* the verb's own, filled from the command line */
+    const char *const *operands; /* what is no option, ended by NULL */
+    int operand_count;
+    const cli_common *common;
+    tare_log *log;
+} cli_call;
+
+typedef struct cli_verb {
+    const char *name;
+    const char *usage;                /* "MODEL --data SRC -o OUT" */
+    const char *summary;              /* one line */
+    const char *const *more;          /* examples and explanation, a line each, ended by NULL; NULL: none */
+    int operands[2];                  /* least and most; most < 0: no limit */
+    cli_group groups[CLI_GROUPS_MAX]; /* ended by fields NULL */
+    size_t record_size;
+    tare_status (*run)(const cli_call *call, tare_error *err);
+} cli_verb;
+
+size_t cli_verb_count(void);
+const cli_verb *cli_verb_at(size_t index);
+const cli_verb *cli_verb_find(const char *name);
+extern const tare_field cli_common_fields[];
+
+/* Fills record and common from the arguments after the verb. */
+tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
+                      const char **operands, int *operand_count, tare_field_store *store, tare_error *err);
+
+/* The help of a verb, and the list of verbs. */
+void cli_print_verb_help(const cli_verb *verb, FILE *to);
+void cli_print_overview(FILE *to);
+
+/* The answer: the report as text or, with --json, as JSON, on stdout. Frees it. */
+tare_status cli_print_report(const cli_call *call, tare_report *report, tare_error *err);
+
+/* Shared by verbs: an error about operands and options that the tables cannot tell. */
+tare_status cli_usage(tare_error *err, const char *format, ...) TARE_PRINTF(2, 3);
+
+/* Where notes and progress go: stderr; progress only on a terminal. */
+tare_log cli_log(const cli_common *common);
+bool cli_colour(FILE *stream);
+size_t cli_columns(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* Verb compare: models, stages and dumps beside each other. */
+#include "cli.h"
+
+typedef struct record {
+    tare_data_options data;
+    tare_preprocess preprocess;
+    tare_comparing comparing;
+    tare_work_options work;
+} record;
+
+static tare_status run(const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    tare_report *report = NULL;
+    tare_status status = tare_compare_paths(call->operands, (size_t)call->operand_count, &r->data, &r->preprocess,
+                                            &r->comparing, &r->work, &report, call->log, err);
+    if (!report) return status;
+    tare_error shown = { 0 };
+    tare_status printed = cli_print_report(call, report, &shown);
+    if (status == TARE_OK && printed != TARE_OK) *err = shown;
+    return status == TARE_OK ? printed : status;
+}
+
+const cli_verb cli_verb_compare = {
+    .name = "compare",
+    .usage = "A B [C …] [--data SRC]",
+    .summary = "compare models or directories of dumped tensors on the same samples",
+    .operands = { 2, -1 },
+    .groups = { { tare_data_fields, offsetof(record, data) },
+                { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_comparing_fields, offsetof(record, comparing) },
+                { tare_work_fields, offsetof(record, work) } },
+    .record_size = sizeof(record),
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* Verb debug: where the accuracy goes, node by node. */
+#include "cli.h"
+
+typedef struct record {
+    tare_data_options data;
+    tare_preprocess preprocess;
+    tare_calibration_options calibration;
+    tare_quantization quantization;
+    tare_work_options work;
+} record;
+
+/* The second operand, or the model quantized here and now. */
+static tare_status get_quantized(const cli_call *call, const tare_model *model, const tare_samples *samples,
+                                 tare_model **out, tare_error *err) {
+    const record *r = call->record;
+    if (call->operand_count > 1) return tare_model_open(out, call->operands[1], NULL, call->log, err);
+    return tare_model_quantize(out, model, samples, NULL, &r->quantization, &r->calibration, &r->work, NULL, call->log,
+                               err);
+}
+
+static tare_status run(const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    tare_model *model = NULL, *quantized = NULL;
+    tare_samples *samples = NULL;
+    tare_report *report = NULL;
+    tare_status status = tare_model_open(&model, call->operands[0], NULL, call->log, err);
+    if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
+    if (status == TARE_OK)
+        status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
+    if (status == TARE_OK) status = get_quantized(call, model, samples, &quantized, err);
+    if (status == TARE_OK) status = tare_debug_model(model, quantized, samples, &r->work, &report, call->log, err);
+    tare_model_free(quantized);
+    tare_samples_close(samples);
+    tare_model_free(model);
+    return status == TARE_OK ? cli_print_report(call, report, err) : status;
+}
+
+const cli_verb cli_verb_debug = {
+    .name = "debug",
+    .usage = "MODEL [QUANTIZED] --data SRC",
+    .summary = "show where the accuracy goes, node by node",
+    .operands = { 1, 2 },
+    .groups = { { tare_data_fields, offsetof(record, data) },
+                { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_calibration_fields, offsetof(record, calibration) },
+                { tare_quantization_fields, offsetof(record, quantization) },
+                { tare_work_fields, offsetof(record, work) } },
+    .record_size = sizeof(record),
+    .run = run,
+};

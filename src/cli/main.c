@@ -1,0 +1,95 @@
+/* From the command line to a verb and from its status to the exit code. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define VERB(x) extern const cli_verb cli_verb_##x;
+#include "verbs.def"
+#undef VERB
+
+static const cli_verb *const verbs[] = {
+#define VERB(x) &cli_verb_##x,
+#include "verbs.def"
+#undef VERB
+};
+
+size_t cli_verb_count(void) { return sizeof verbs / sizeof verbs[0]; }
+const cli_verb *cli_verb_at(size_t index) { return verbs[index]; }
+
+const cli_verb *cli_verb_find(const char *name) {
+    for (size_t i = 0; i < cli_verb_count(); i++)
+        if (!strcmp(verbs[i]->name, name)) return verbs[i];
+    return NULL;
+}
+
+static tare_status unknown_verb(const char *name, tare_error *err) {
+    const char *names[sizeof verbs / sizeof verbs[0] + 1] = { 0 };
+    for (size_t i = 0; i < cli_verb_count(); i++) names[i] = verbs[i]->name;
+    const char *near = tare_text_nearest(name, names);
+    if (near) return cli_usage(err, "no verb '%.64s'; did you mean '%s'?", name, near);
+    return cli_usage(err, "no verb '%.64s'; `tare help` lists them", name);
+}
+
+/* What is unfinished is removed, then the signal does what it does by default. */
+static void on_signal(int number) {
+    tare_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static tare_status run_verb(const cli_verb *verb, int count, char **arguments, tare_field_store *store,
+                            tare_error *err) {
+    void *record = calloc(1, verb->record_size + 1);
+    const char **operands = calloc((size_t)count + 1, sizeof *operands);
+    cli_common common = { 0 };
+    tare_status status = TARE_E_LIMIT;
+    int operand_count = 0;
+    if (!record || !operands)
+        cli_usage(err, "out of memory");
+    else
+        status = cli_parse(verb, count, arguments, record, &common, operands, &operand_count, store, err);
+    if (status == TARE_OK && common.help) {
+        cli_print_verb_help(verb, stdout);
+    } else if (status == TARE_OK) {
+        tare_log log = cli_log(&common);
+        const cli_call call = {
+            .record = record, .operands = operands, .operand_count = operand_count, .common = &common, .log = &log
+        };
+        status = verb->run(&call, err);
+    }
+    free(operands);
+    free(record);
+    return status;
+}
+
+static tare_status dispatch(int argc, char **argv, tare_field_store *store, tare_error *err) {
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        cli_print_overview(argc < 2 ? stderr : stdout);
+        return argc < 2 ? TARE_E_USAGE : TARE_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("tare %s\n", tare_version());
+        return TARE_OK;
+    }
+    const cli_verb *verb = cli_verb_find(argv[1]);
+    if (!verb) return unknown_verb(argv[1], err);
+    return run_verb(verb, argc - 2, argv + 2, store, err);
+}
+
+int main(int argc, char **argv) {
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    signal(SIGHUP, on_signal);
+    tare_error err = { 0 };
+    tare_field_store *store = tare_field_store_new();
+    tare_status status = store ? dispatch(argc, argv, store, &err) : TARE_E_LIMIT;
+    tare_field_store_free(store);
+    if (status != TARE_OK && err.text[0]) fprintf(stderr, "error: %s\n", err.text);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "error: standard output: could not be written\n");
+        return status == TARE_OK ? TARE_E_IO : (int)status;
+    }
+    return (int)status;
+}

@@ -1,0 +1,122 @@
+/* The command line against the tables: --name value, --name=value, -n value, lists by commas or repetition. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli.h"
+
+const tare_field cli_common_fields[] = {
+    { "json", TARE_FIELD_BOOL, offsetof(cli_common, json), .help = "print the answer as JSON" },
+    { "quiet", TARE_FIELD_BOOL, offsetof(cli_common, quiet), .help = "no notes and no progress, only the answer",
+      .letter = 'q' },
+    { "verbose", TARE_FIELD_BOOL, offsetof(cli_common, verbose), .help = "print every note, not only warnings",
+      .letter = 'v' },
+    { "help", TARE_FIELD_BOOL, offsetof(cli_common, help), .help = "this text", .letter = 'h' },
+    { .type = TARE_FIELD_END },
+};
+
+tare_status cli_usage(tare_error *err, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(err->text, sizeof err->text, format, list);
+    va_end(list);
+    return err->status = TARE_E_USAGE;
+}
+
+typedef struct parser {
+    const cli_verb *verb;
+    char *record;
+    cli_common *common;
+    tare_field_store *store;
+} parser;
+
+/* A field of the verb or of every verb, and the struct it fills. */
+static const tare_field *find(const parser *p, const char *name, size_t length, char letter, void **record) {
+    for (size_t g = 0; g <= CLI_GROUPS_MAX; g++) {
+        const bool own = g < CLI_GROUPS_MAX && p->verb->groups[g].fields;
+        const tare_field *field = own ? p->verb->groups[g].fields : cli_common_fields;
+        *record = own ? (void *)(p->record + p->verb->groups[g].offset) : (void *)p->common;
+        for (; field->type != TARE_FIELD_END; field++) {
+            if (letter ? field->letter == letter : strlen(field->name) == length && !strncmp(field->name, name, length))
+                return field;
+        }
+        if (!own) break;
+    }
+    return NULL;
+}
+
+static tare_status unknown(const parser *p, const char *argument, tare_error *err) {
+    const char *names[256];
+    size_t count = 0;
+    for (size_t g = 0; g <= CLI_GROUPS_MAX; g++) {
+        const bool own = g < CLI_GROUPS_MAX && p->verb->groups[g].fields;
+        const tare_field *field = own ? p->verb->groups[g].fields : cli_common_fields;
+        for (; field->type != TARE_FIELD_END && count < 255; field++) names[count++] = field->name;
+        if (!own) break;
+    }
+    names[count] = NULL;
+    const char *name = argument + strspn(argument, "-");
+    char bare[64];
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
+    const char *near = tare_text_nearest(bare, names);
+    if (near) return cli_usage(err, "no option '%.64s'; did you mean '--%s'?", argument, near);
+    return cli_usage(err, "no option '%.64s'; `tare help %s` lists them", argument, p->verb->name);
+}
+
+/* One option; *used counts the arguments it took. */
+static tare_status take_option(const parser *p, char **arguments, int left, int *used, tare_error *err) {
+    const char *argument = arguments[0], *value = NULL;
+    const bool is_long = argument[1] == '-';
+    const char *name = argument + 2;
+    const size_t length = is_long ? strcspn(name, "=") : 0;
+    void *record;
+    const tare_field *field = find(p, name, length, is_long ? 0 : argument[1], &record);
+    if (!field) return unknown(p, argument, err);
+    if (is_long && name[length] == '=') value = name + length + 1;
+    if (!is_long && argument[2]) value = argument + 2;
+    *used = 1;
+    if (!value && field->type == TARE_FIELD_BOOL) value = "";
+    if (!value) {
+        if (left < 2) return cli_usage(err, "--%s needs a value", field->name);
+        value = arguments[1];
+        *used = 2;
+    }
+    return tare_field_parse(field, record, value, p->store, err);
+}
+
+static tare_status check_required(const parser *p, tare_error *err) {
+    for (size_t g = 0; g < CLI_GROUPS_MAX && p->verb->groups[g].fields; g++) {
+        const char *record = p->record + p->verb->groups[g].offset;
+        for (const tare_field *field = p->verb->groups[g].fields; field->type != TARE_FIELD_END; field++) {
+            if (!(field->flags & TARE_FIELD_REQUIRED)) continue;
+            const void *member = record + field->offset;
+            const bool absent = field->type == TARE_FIELD_STRING ? !*(const char *const *)member
+                                                                 : !((const tare_strings *)member)->count;
+            if (absent) return cli_usage(err, "--%s is needed: %s", field->name, field->help);
+        }
+    }
+    return TARE_OK;
+}
+
+tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
+                      const char **operands, int *operand_count, tare_field_store *store, tare_error *err) {
+    const parser p = { .verb = verb, .record = record, .common = common, .store = store };
+    for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
+        tare_fields_set_defaults(verb->groups[g].fields, p.record + verb->groups[g].offset);
+    bool only_operands = false;
+    for (int i = 0, used; i < count; i += used) {
+        used = 1;
+        const char *argument = arguments[i];
+        if (!only_operands && !strcmp(argument, "--"))
+            only_operands = true;
+        else if (only_operands || argument[0] != '-' || !argument[1])
+            operands[(*operand_count)++] = argument;
+        else {
+            tare_status status = take_option(&p, arguments + i, count - i, &used, err);
+            if (status != TARE_OK) return status;
+        }
+    }
+    if (common->help) return TARE_OK;
+    if (*operand_count < verb->operands[0] || (verb->operands[1] >= 0 && *operand_count > verb->operands[1]))
+        return cli_usage(err, "%d operands; usage: tare %s %s", *operand_count, verb->name, verb->usage);
+    return check_required(&p, err);
+}

@@ -1,0 +1,51 @@
+/* Verb quantize: the main job. */
+#include "cli.h"
+
+typedef struct record {
+    tare_data_options data;
+    tare_preprocess preprocess;
+    tare_calibration_options calibration;
+    tare_quantization quantization;
+    tare_work_options work;
+    const char *output;
+} record;
+
+static const tare_field own_fields[] = {
+    { "output", TARE_FIELD_STRING, offsetof(record, output), TARE_FIELD_REQUIRED, .metavar = "OUT.onnx",
+      .help = "the model to write; its extension says the format", .letter = 'o' },
+    { .type = TARE_FIELD_END },
+};
+
+static tare_status run(const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    tare_model *model = NULL, *quantized = NULL;
+    tare_samples *samples = NULL;
+    tare_report *report = NULL;
+    tare_status status = tare_model_open(&model, call->operands[0], NULL, call->log, err);
+    if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
+    if (status == TARE_OK)
+        status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
+    if (status == TARE_OK)
+        status = tare_model_quantize(&quantized, model, samples, NULL, &r->quantization, &r->calibration, &r->work,
+                                     &report, call->log, err);
+    if (status == TARE_OK) status = tare_model_save(quantized, r->output, call->log, err);
+    tare_model_free(quantized);
+    tare_samples_close(samples);
+    tare_model_free(model);
+    return status;
+}
+
+const cli_verb cli_verb_quantize = {
+    .name = "quantize",
+    .usage = "MODEL --data SRC -o OUT",
+    .summary = "take a float model and samples to int8",
+    .operands = { 1, 1 },
+    .groups = { { tare_data_fields, offsetof(record, data) },
+                { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_calibration_fields, offsetof(record, calibration) },
+                { tare_quantization_fields, offsetof(record, quantization) },
+                { tare_work_fields, offsetof(record, work) },
+                { own_fields, 0 } },
+    .record_size = sizeof(record),
+    .run = run,
+};

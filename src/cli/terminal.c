@@ -1,0 +1,88 @@
+/* What the user sees: notes and progress on stderr, the answer on stdout; colour and progress only on a terminal. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+bool cli_colour(FILE *stream) {
+    const char *off = getenv("NO_COLOR");
+    return !(off && *off) && isatty(fileno(stream));
+}
+
+size_t cli_columns(void) {
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) return size.ws_col;
+    return 80;
+}
+
+/* The bar in hand; there is one terminal. */
+static struct {
+    bool shown;
+    char job[32];
+    struct timespec start;
+} bar;
+
+static void clear_bar(void) {
+    if (!bar.shown) return;
+    fputs("\r\033[K", stderr);
+    bar.shown = false;
+}
+
+static double seconds_since(const struct timespec *start) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+static int show_progress(void *context, const char *job, uint64_t done, uint64_t total) {
+    (void)context;
+    if (strcmp(bar.job, job) || done <= 1) {
+        snprintf(bar.job, sizeof bar.job, "%s", job);
+        clock_gettime(CLOCK_MONOTONIC, &bar.start);
+    }
+    if (done >= total) {
+        clear_bar();
+        return 0;
+    }
+    const double spent = seconds_since(&bar.start), rate = spent > 0 ? (double)done / spent : 0;
+    char cells[21];
+    const int full = total ? (int)(20 * done / total) : 0;
+    for (int i = 0; i < 20; i++) cells[i] = i < full ? '#' : '.';
+    cells[20] = 0;
+    fprintf(stderr, "\r%-10s %s %llu/%llu  %.3g/s  %.0f s left\033[K", job, cells, (unsigned long long)done,
+            (unsigned long long)total, rate, rate > 0 ? (double)(total - done) / rate : 0.0);
+    bar.shown = true;
+    return 0;
+}
+
+static void show_line(void *context, tare_log_level level, const char *text) {
+    const cli_common *common = context;
+    if (level == TARE_LOG_NOTE && !common->verbose) return;
+    clear_bar();
+    fprintf(stderr, "%s: %s\n", level == TARE_LOG_WARNING ? "warning" : "note", text);
+}
+
+tare_log cli_log(const cli_common *common) {
+    union {
+        const void *from;
+        void *to;
+    } context = { .from = common };
+    tare_log log = { .context = context.to };
+    if (!common->quiet) log.line = show_line;
+    if (!common->quiet && isatty(STDERR_FILENO)) log.progress = show_progress;
+    return log;
+}
+
+tare_status cli_print_report(const cli_call *call, tare_report *report, tare_error *err) {
+    const char *text =
+        call->common->json ? tare_report_json(report) : tare_report_text(report, cli_columns(), cli_colour(stdout));
+    if (text)
+        fputs(text, stdout);
+    else
+        cli_usage(err, "out of memory");
+    tare_report_free(report);
+    return text ? TARE_OK : (err->status = TARE_E_LIMIT);
+}

@@ -1,0 +1,17 @@
+/* What each flow tells, as a function of its struct of facts. They fill a report; tare_report_check tells at the end
+ * whether memory was enough. */
+#ifndef TARE_REPORT_FLOWS_H
+#define TARE_REPORT_FLOWS_H
+
+#include "compare/compare.h"
+#include "passes/pass.h"
+#include "report/report.h"
+
+void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes_after, const tare_pass_total *totals,
+                          size_t count);
+
+json_t *tare_report_metrics(const tare_metrics *metrics);
+void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);
+void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);
+
+#endif
