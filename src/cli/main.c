@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -32,11 +33,19 @@ static tare_status unknown_verb(const char *name, tare_error *err) {
     return cli_usage(err, "no verb '%.64s'; `tare help` lists them", name);
 }
 
-/* What is unfinished is removed, then the signal does what it does by default. */
+/* What is unfinished is removed; then the shell's codes for signals, or 5 when a mapped file shrank under us. */
 static void on_signal(int number) {
     tare_remove_unfinished();
-    signal(number, SIG_DFL);
-    raise(number);
+    _exit(number == SIGBUS ? TARE_E_IO : 128 + number);
+}
+
+static void handle_signals(void) {
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGBUS };
+    struct sigaction action = { .sa_handler = on_signal };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) sigaction(ends[i], &action, NULL);
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file size limit is then an error of write */
+    sigaction(SIGPIPE, &ignore, NULL); /* and a closed pipe one of standard output */
 }
 
 static tare_status run_verb(const cli_verb *verb, int count, char **arguments, tare_field_store *store,
@@ -79,9 +88,7 @@ static tare_status dispatch(int argc, char **argv, tare_field_store *store, tare
 }
 
 int main(int argc, char **argv) {
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    signal(SIGHUP, on_signal);
+    handle_signals();
     tare_error err = { 0 };
     tare_field_store *store = tare_field_store_new();
     tare_status status = store ? dispatch(argc, argv, store, &err) : TARE_E_LIMIT;
