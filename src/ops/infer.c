@@ -133,25 +133,38 @@ tare_status tare_infer_same(tare_node *node, tare_error *err) {
     return TARE_OK;
 }
 
-tare_status tare_infer_broadcast(tare_node *node, tare_error *err) {
-    tare_dtype dtype = tare_input_dtype(node, 0);
-    tare_shape all = tare_input_shape(node, 0);
-    for (int i = 1; i < node->input_count; i++) {
+static tare_status check_same_type(const tare_node *node, int input, tare_dtype *dtype, tare_error *err) {
+    const tare_value *value = node->inputs[input];
+    if (*dtype && value->dtype && value->dtype != *dtype)
+        return tare_fail(err, TARE_E_MALFORMED, "input %d ('%s') is %s, but those before it are %s", input, value->name,
+                         tare_dtype_name(value->dtype), tare_dtype_name(*dtype));
+    if (!*dtype) *dtype = value->dtype;
+    return TARE_OK;
+}
+
+tare_status tare_infer_broadcast_shape(const tare_node *node, tare_dtype *dtype, tare_shape *shape, tare_error *err) {
+    *dtype = TARE_DTYPE_NONE;
+    *shape = tare_shape_of(0, NULL);
+    for (int i = 0; i < node->input_count; i++) {
         const tare_value *value = node->inputs[i];
         if (!value) continue;
-        if (dtype && value->dtype && value->dtype != dtype)
-            return tare_fail(err, TARE_E_MALFORMED, "input %d ('%s') is %s, but input 0 ('%s') is %s", i, value->name,
-                             tare_dtype_name(value->dtype), node->inputs[0]->name, tare_dtype_name(dtype));
-        if (!dtype) dtype = value->dtype;
-        tare_shape before = all;
-        if (tare_shape_broadcast(&all, &before, &value->shape)) continue;
+        TARE_TRY(check_same_type(node, i, dtype, err));
+        tare_shape before = *shape;
+        if (tare_shape_broadcast(shape, &before, &value->shape)) continue;
         char got[128], want[128];
         print_shape(got, sizeof got, &value->shape, node);
         print_shape(want, sizeof want, &before, node);
         return tare_fail(err, TARE_E_MALFORMED, "input %d ('%s') of shape %s does not broadcast with %s", i,
                          value->name, got, want);
     }
-    for (int i = 0; i < node->output_count; i++) TARE_TRY(tare_infer_set(node, i, dtype, &all, err));
+    return TARE_OK;
+}
+
+tare_status tare_infer_broadcast(tare_node *node, tare_error *err) {
+    tare_dtype dtype;
+    tare_shape shape;
+    TARE_TRY(tare_infer_broadcast_shape(node, &dtype, &shape, err));
+    for (int i = 0; i < node->output_count; i++) TARE_TRY(tare_infer_set(node, i, dtype, &shape, err));
     return TARE_OK;
 }
 

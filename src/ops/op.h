@@ -17,7 +17,8 @@ typedef enum tare_layout { TARE_LAYOUT_FIRST, TARE_LAYOUT_LAST } tare_layout;
 typedef enum tare_layout_rule {
     TARE_LAYOUT_FIRST_ONLY, /* the default: ONNX's order */
     TARE_LAYOUT_LAST_ONLY,  /* Conv, pools: the inputs in layout_inputs and the outputs come channels-last */
-    TARE_LAYOUT_EITHER      /* runs in both; looks at call->layout where it names an axis (tare_layout_axis) */
+    TARE_LAYOUT_EITHER      /* runs in both; looks at call->layout where it names an axis (tare_layout_axis). In LAST,
+                               inputs of ELEMENTWISE ops have the output's rank: ones are put before, then permuted */
 } tare_layout_rule;
 
 /* The place of ONNX axis `axis` (0…rank-1) in this layout. */
@@ -162,7 +163,9 @@ void tare_layout_convert(const tare_tensor *from, tare_tensor *to, tare_layout t
 
 /* ---- shape rules that many ops share (ops/infer.c) ---- */
 tare_status tare_infer_same(tare_node *node, tare_error *err);      /* every output like input 0 */
-tare_status tare_infer_broadcast(tare_node *node, tare_error *err); /* all inputs broadcast, dtype of input 0 */
+tare_status tare_infer_broadcast(tare_node *node, tare_error *err); /* all inputs broadcast, and have one dtype */
+/* The same without setting outputs: what the inputs broadcast to, and their dtype (NONE: none is known). */
+tare_status tare_infer_broadcast_shape(const tare_node *node, tare_dtype *dtype, tare_shape *shape, tare_error *err);
 /* Gives an output dtype and shape (NULL: unknown). What is unknown in either is taken from what was declared; what
  * contradicts it, and what is past the limits, is an error. An output that nobody wants is skipped. */
 tare_status tare_infer_set(tare_node *node, int output, tare_dtype dtype, const tare_shape *shape, tare_error *err);
