@@ -90,7 +90,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
 
 const tare_op tare_op_Clip = {
     .name = "Clip",
-    .since = 11,
+    .since = 6,
     .inputs = { 1, 3 },
     .outputs = { 1, 1 },
     .duals = duals,
