@@ -22,21 +22,25 @@ TARE_LOOP(div_f64, double, double, x / y)
 TARE_LOOP(div_s64, int64_t, int64_t, y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y)
 TARE_LOOP(div_u64, uint64_t, uint64_t, x / y)
 
-static const tare_binary add = { { loop_add_f32, add_f64, add_u64, add_u64 }, .to_bool = false };
+const tare_binary tare_binary_add = { { loop_add_f32, add_f64, add_u64, add_u64 }, .to_bool = false };
 static const tare_binary sub = { { loop_sub_f32, sub_f64, sub_u64, sub_u64 }, .to_bool = false };
-static const tare_binary mul = { { loop_mul_f32, mul_f64, mul_u64, mul_u64 }, .to_bool = false };
-static const tare_binary quotient = { { loop_div_f32, div_f64, div_s64, div_u64 }, .to_bool = false };
+const tare_binary tare_binary_mul = { { loop_mul_f32, mul_f64, mul_u64, mul_u64 }, .to_bool = false };
+const tare_binary tare_binary_div = { { loop_div_f32, div_f64, div_s64, div_u64 }, .to_bool = false };
 
 static tare_status infer(tare_node *node, tare_error *err) {
     return tare_infer_elementwise(node, TARE_TYPES_FLOAT | TARE_TYPES_INTEGER, TARE_DTYPE_NONE, err);
 }
 
-static tare_status run_add(const tare_call *call, tare_error *err) { return (void)err, tare_binary_run(call, &add); }
+static tare_status run_add(const tare_call *call, tare_error *err) {
+    return (void)err, tare_binary_run(call, &tare_binary_add);
+}
 static tare_status run_sub(const tare_call *call, tare_error *err) { return (void)err, tare_binary_run(call, &sub); }
-static tare_status run_mul(const tare_call *call, tare_error *err) { return (void)err, tare_binary_run(call, &mul); }
+static tare_status run_mul(const tare_call *call, tare_error *err) {
+    return (void)err, tare_binary_run(call, &tare_binary_mul);
+}
 static tare_status run_div(const tare_call *call, tare_error *err) {
     TARE_TRY(tare_check_divisor(call->inputs[1], err));
-    return tare_binary_run(call, &quotient);
+    return tare_binary_run(call, &tare_binary_div);
 }
 
 #define OP(op, run_function, more_flags)                                                                               \

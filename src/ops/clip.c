@@ -23,7 +23,7 @@ static tare_status infer(tare_node *node, tare_error *err) {
     return tare_infer_set(node, 0, dtype, &shape, err);
 }
 
-typedef struct clip {
+struct clip {
     const tare_call *call;
     union {
         float f32;
@@ -31,7 +31,7 @@ typedef struct clip {
         int64_t s64;
         uint64_t u64;
     } lo, hi;
-} clip;
+};
 
 #define CLAMP(type, member)                                                                                            \
     for (size_t i = 0; i < count; i++) {                                                                               \
@@ -40,7 +40,7 @@ typedef struct clip {
         ((type *)to)[i] = x > clip->hi.member ? clip->hi.member : x;                                                   \
     }
 
-static void clamp(const clip *clip, tare_number number, void *to, const void *from, size_t count) {
+static void clamp(const struct clip *clip, tare_number number, void *to, const void *from, size_t count) {
     switch (number) {
     case TARE_NUMBER_F32:
         clip->call->kernels->clamp_f32(to, from, count, clip->lo.f32, clip->hi.f32);
@@ -52,7 +52,7 @@ static void clamp(const clip *clip, tare_number number, void *to, const void *fr
 }
 
 static void range(void *context, int64_t first, int64_t last) {
-    const clip *clip = context;
+    const struct clip *clip = context;
     const tare_tensor *from = clip->call->inputs[0], *to = clip->call->outputs[0];
     tare_number number = tare_number_of(from->dtype);
     if (tare_number_is_own(from->dtype)) {
@@ -71,7 +71,7 @@ static void range(void *context, int64_t first, int64_t last) {
 static tare_status run(const tare_call *call, tare_error *err) {
     (void)err;
     tare_dtype dtype = call->inputs[0]->dtype;
-    clip clip = { .call = call };
+    struct clip clip = { .call = call };
     switch (tare_number_of(dtype)) {
     case TARE_NUMBER_F32: clip.lo.f32 = -INFINITY, clip.hi.f32 = INFINITY; break;
     case TARE_NUMBER_F64: clip.lo.f64 = -(double)INFINITY, clip.hi.f64 = (double)INFINITY; break;

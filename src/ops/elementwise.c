@@ -53,15 +53,15 @@ tare_status tare_unary_run(const tare_call *call, const tare_unary *unary) {
     return TARE_OK;
 }
 
-typedef struct clamp {
+struct clamp {
     float lo, hi;
-} clamp;
+};
 
 tare_status tare_binary_prepare(tare_prepare *prepare, tare_error *err) {
     if (isinf(prepare->clamp_lo) && isinf(prepare->clamp_hi)) return TARE_OK;
-    clamp *state = tare_arena_alloc(prepare->arena, 1, sizeof *state);
+    struct clamp *state = tare_arena_alloc(prepare->arena, 1, sizeof *state);
     if (!state) return tare_fail_memory(err, sizeof *state);
-    *state = (clamp){ prepare->clamp_lo, prepare->clamp_hi };
+    *state = (struct clamp){ prepare->clamp_lo, prepare->clamp_hi };
     prepare->state = state;
     return TARE_OK;
 }
@@ -69,7 +69,7 @@ tare_status tare_binary_prepare(tare_prepare *prepare, tare_error *err) {
 typedef struct binary_job {
     const tare_call *call;
     const tare_binary *binary;
-    const clamp *clamp; /* NULL: none */
+    const struct clamp *clamp; /* NULL: none */
     const tare_spans *spans;
     tare_tensor *to;
     const tare_tensor *a, *b;
@@ -108,7 +108,7 @@ static void binary_span(void *context, int64_t to_at, const int64_t *at, size_t 
     }
 }
 
-static void apply(const tare_call *call, const tare_binary *binary, const clamp *clamp, tare_tensor *to,
+static void apply(const tare_call *call, const tare_binary *binary, const struct clamp *clamp, tare_tensor *to,
                   const tare_tensor *a, const tare_tensor *b) {
     tare_spans spans;
     tare_spans_init(&spans, &to->shape, (const tare_shape *const[]){ &a->shape, &b->shape }, 2);

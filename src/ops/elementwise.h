@@ -41,6 +41,9 @@ tare_status tare_binary_fold(const tare_call *call, const tare_binary *binary);
  * inputs). */
 tare_status tare_infer_elementwise(tare_node *node, unsigned mask, tare_dtype dtype, tare_error *err);
 
+/* Sums, products and quotients of floats and integers (binary.c), for ops made of them. */
+extern const tare_binary tare_binary_add, tare_binary_mul, tare_binary_div;
+
 /* An integer divisor that is 0 somewhere is an error. */
 tare_status tare_check_divisor(const tare_tensor *divisor, tare_error *err);
 

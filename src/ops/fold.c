@@ -8,13 +8,9 @@
                             size_t b_stride, size_t count) {                                                           \
         call->kernels->slot(to, a, a_stride, b, b_stride, count);                                                      \
     }
-KERNEL_LOOP(add_f32)
-KERNEL_LOOP(div_f32)
 KERNEL_LOOP(max_f32)
 KERNEL_LOOP(min_f32)
 
-TARE_LOOP(add_f64, double, double, x + y)
-TARE_LOOP(div_f64, double, double, x / y)
 TARE_LOOP(max_f64, double, double, isnan(x) || x > y ? x : y)
 TARE_LOOP(max_s64, int64_t, int64_t, x > y ? x : y)
 TARE_LOOP(max_u64, uint64_t, uint64_t, x > y ? x : y)
@@ -22,8 +18,6 @@ TARE_LOOP(min_f64, double, double, isnan(x) || x < y ? x : y)
 TARE_LOOP(min_s64, int64_t, int64_t, x < y ? x : y)
 TARE_LOOP(min_u64, uint64_t, uint64_t, x < y ? x : y)
 
-static const tare_binary sum = { { loop_add_f32, add_f64, NULL, NULL }, .to_bool = false };
-static const tare_binary quotient = { { loop_div_f32, div_f64, NULL, NULL }, .to_bool = false };
 static const tare_binary maximum = { { loop_max_f32, max_f64, max_s64, max_u64 }, .to_bool = false };
 static const tare_binary minimum = { { loop_min_f32, min_f64, min_s64, min_u64 }, .to_bool = false };
 
@@ -41,15 +35,17 @@ static tare_status run_max(const tare_call *call, tare_error *err) {
 static tare_status run_min(const tare_call *call, tare_error *err) {
     return (void)err, tare_binary_fold(call, &minimum);
 }
-static tare_status run_sum(const tare_call *call, tare_error *err) { return (void)err, tare_binary_fold(call, &sum); }
+static tare_status run_sum(const tare_call *call, tare_error *err) {
+    return (void)err, tare_binary_fold(call, &tare_binary_add);
+}
 
 static tare_status run_mean(const tare_call *call, tare_error *err) {
-    TARE_TRY(tare_binary_fold(call, &sum));
+    TARE_TRY(tare_binary_fold(call, &tare_binary_add));
     double room;
     float count = (float)call->input_count;
     tare_tensor divisor = { .dtype = call->outputs[0]->dtype, .data = &room };
     tare_numbers_from_f32(divisor.dtype, &room, 0, &count, 1);
-    tare_binary_apply(call, &quotient, call->outputs[0], call->outputs[0], &divisor);
+    tare_binary_apply(call, &tare_binary_div, call->outputs[0], call->outputs[0], &divisor);
     return (void)err, TARE_OK;
 }
 

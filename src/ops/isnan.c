@@ -21,13 +21,13 @@ static bool is_inf(const void *attrs, double x) {
     return isinf(x) && (x < 0 ? wanted->detect_negative : wanted->detect_positive);
 }
 
-typedef struct test {
+struct test {
     const tare_call *call;
     bool (*is_true)(const void *attrs, double x);
-} test;
+};
 
 static void range(void *context, int64_t first, int64_t last) {
-    const test *test = context;
+    const struct test *test = context;
     const tare_tensor *from = test->call->inputs[0];
     uint8_t *to = test->call->outputs[0]->data;
     tare_numbers chunk;
@@ -41,7 +41,7 @@ static void range(void *context, int64_t first, int64_t last) {
 }
 
 static tare_status run(const tare_call *call, bool (*is_true)(const void *attrs, double x)) {
-    test test = { call, is_true };
+    struct test test = { call, is_true };
     tare_ranges_run(call->pool, tare_shape_elements(&call->outputs[0]->shape), 1, range, &test);
     return TARE_OK;
 }

@@ -93,7 +93,7 @@ static int64_t to_s64(tare_dtype dtype, float real) {
     if (isnan(real)) return 0;
     if (dtype == TARE_S64) return real >= 0x1p63f ? INT64_MAX : real < -0x1p63f ? INT64_MIN : (int64_t)real;
     int64_t lo = dtype == TARE_U32 || dtype == TARE_BOOL ? 0 : tare_dtype_lowest(dtype);
-    int64_t hi = dtype == TARE_U32 ? UINT32_MAX : dtype == TARE_BOOL ? 1 : tare_dtype_highest(dtype);
+    int64_t hi = dtype == TARE_U32 ? (int64_t)UINT32_MAX : dtype == TARE_BOOL ? 1 : tare_dtype_highest(dtype);
     if (real >= (float)hi) return hi;
     return real <= (float)lo ? lo : (int64_t)real;
 }

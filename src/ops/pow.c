@@ -1,4 +1,4 @@
-/* Pow: x to the power y, of x's type; y may have another. An f32 y of 1, 2 or 3 that all share is done by products, as
+/* Pow: x to the struct power y, of x's type; y may have another. An f32 y of 1, 2 or 3 that all share is done by products, as
  * ONNX Runtime does; whole numbers to whole powers wrap, and a negative power of them is 1 / …, cut to a whole number. */
 #include <math.h>
 #include <sleef.h>
@@ -34,10 +34,10 @@ static int64_t cut(double real) {
     return real >= 0x1p63 ? INT64_MAX : real < -0x1p63 ? INT64_MIN : (int64_t)real;
 }
 
-typedef struct power {
+struct power {
     const tare_call *call;
     const tare_spans *spans;
-} power;
+};
 
 static void powers_f32(const tare_kernels *kernels, float *to, const float *x, size_t x_stride, const float *y,
                        size_t y_stride, size_t count) {
@@ -62,7 +62,7 @@ static double to_f64(const tare_numbers *numbers, tare_number number, size_t i) 
 }
 
 /* At most a chunk of elements. */
-static void part(const power *power, int64_t to_at, int64_t x_at, int64_t y_at, size_t count) {
+static void part(const struct power *power, int64_t to_at, int64_t x_at, int64_t y_at, size_t count) {
     const tare_tensor *to = power->call->outputs[0], *xs = power->call->inputs[0], *ys = power->call->inputs[1];
     size_t x_stride = tare_spans_stride(power->spans, 0), y_stride = tare_spans_stride(power->spans, 1);
     size_t x_count = x_stride ? count : 1, y_count = y_stride ? count : 1;
@@ -92,7 +92,7 @@ static void part(const power *power, int64_t to_at, int64_t x_at, int64_t y_at, 
 }
 
 static void span(void *context, int64_t to, const int64_t *at, size_t count) {
-    const power *power = context;
+    const struct power *power = context;
     int64_t x_stride = (int64_t)tare_spans_stride(power->spans, 0);
     int64_t y_stride = (int64_t)tare_spans_stride(power->spans, 1);
     for (size_t done = 0; done < count; done += TARE_NUMBERS_CHUNK) {
@@ -107,7 +107,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     tare_spans spans;
     tare_spans_init(&spans, &call->outputs[0]->shape,
                     (const tare_shape *const[]){ &call->inputs[0]->shape, &call->inputs[1]->shape }, 2);
-    power power = { call, &spans };
+    struct power power = { call, &spans };
     tare_spans_run(&spans, call->pool, span, &power);
     return TARE_OK;
 }

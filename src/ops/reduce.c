@@ -1,4 +1,4 @@
-/* The ten reductions. Each is a map of the elements, a way to combine them, and a last step on the result. f32 follows
+/* The ten reductions. Each is a map of the elements, a way to enum combine them, and a last step on the result. f32 follows
  * the 16-lane order of kernels.h, rows alone or side by side; other types are combined in order, in f64 or in integers.
  * Of no elements: Sum 0, Prod 1, Max and Min the type's far end, Mean NaN (an error for integers). */
 #include <math.h>
@@ -8,15 +8,15 @@
 #include "ops/rows.h"
 #include "ops/spans.h"
 
-typedef enum map { MAP_NONE, MAP_ABS, MAP_SQUARE, MAP_EXP } map; /* MAP_EXP: exp(x - the row's largest) */
-typedef enum combine { COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN } combine;
-typedef enum finish { FINISH_NONE, FINISH_MEAN, FINISH_SQRT, FINISH_LOG } finish;
+enum map { MAP_NONE, MAP_ABS, MAP_SQUARE, MAP_EXP }; /* MAP_EXP: exp(x - the row's largest) */
+enum combine { COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN };
+enum finish { FINISH_NONE, FINISH_MEAN, FINISH_SQRT, FINISH_LOG };
 
-typedef struct formula {
-    map map;
-    combine combine;
-    finish finish;
-} formula;
+struct formula {
+    enum map map;
+    enum combine combine;
+    enum finish finish;
+};
 
 typedef struct reduce_attrs {
     int64_t keepdims, noop_with_empty_axes;
@@ -86,13 +86,13 @@ static int needs(const tare_node *node) {
 
 enum { BLOCK = 64 /* rows side by side that are reduced at once: their lanes stay in L1 */ };
 
-typedef struct reduction {
+struct reduction {
     const tare_call *call;
-    const formula *formula;
+    const struct formula *formula;
     tare_rows rows;
-} reduction;
+};
 
-static float identity_f32(combine combine) {
+static float identity_f32(enum combine combine) {
     return combine == COMBINE_ADD   ? 0.0f
            : combine == COMBINE_MUL ? 1.0f
            : combine == COMBINE_MAX ? -INFINITY
@@ -100,7 +100,7 @@ static float identity_f32(combine combine) {
 }
 
 /* acc = acc combined with x; for Max and Min of equal numbers the earlier one stays, as in reduce_max_f32. */
-static void combine_f32(const tare_kernels *kernels, combine combine, float *acc, const float *x, size_t count) {
+static void combine_f32(const tare_kernels *kernels, enum combine combine, float *acc, const float *x, size_t count) {
     switch (combine) {
     case COMBINE_ADD: kernels->add_f32(acc, acc, 1, x, 1, count); break;
     case COMBINE_MUL: kernels->mul_f32(acc, acc, 1, x, 1, count); break;
@@ -110,7 +110,7 @@ static void combine_f32(const tare_kernels *kernels, combine combine, float *acc
 }
 
 /* The maps on at most a chunk; shift is subtracted before exp. Gives `from` itself when there is nothing to do. */
-static const float *map_f32(const tare_kernels *kernels, map map, float *to, const float *from, const float *shift,
+static const float *map_f32(const tare_kernels *kernels, enum map map, float *to, const float *from, const float *shift,
                             size_t shift_stride, size_t count) {
     switch (map) {
     case MAP_NONE: return from;
@@ -126,7 +126,7 @@ static const float *map_f32(const tare_kernels *kernels, map map, float *to, con
     return from;
 }
 
-static float finish_f32(const reduction *reduction, float x, float shift) {
+static float finish_f32(const struct reduction *reduction, float x, float shift) {
     switch (reduction->formula->finish) {
     case FINISH_MEAN: return x / (float)reduction->rows.length;
     case FINISH_SQRT: return sqrtf(x);
@@ -139,7 +139,7 @@ static float finish_f32(const reduction *reduction, float x, float shift) {
 static float shift_of(float largest) { return isfinite(largest) ? largest : 0; }
 
 /* The row at `row` combined, mapped first. */
-static float row_f32(const reduction *reduction, map map, combine combine, const char *row, float shift) {
+static float row_f32(const struct reduction *reduction, enum map map, enum combine combine, const char *row, float shift) {
     const tare_tensor *from = reduction->call->inputs[0];
     const tare_kernels *kernels = reduction->call->kernels;
     const tare_rows *rows = &reduction->rows;
@@ -174,15 +174,15 @@ static float row_f32(const reduction *reduction, map map, combine combine, const
     return lanes[0];
 }
 
-static float reduce_row_f32(const reduction *reduction, const char *row) {
-    const formula *formula = reduction->formula;
+static float reduce_row_f32(const struct reduction *reduction, const char *row) {
+    const struct formula *formula = reduction->formula;
     float shift = 0;
     if (formula->map == MAP_EXP) shift = shift_of(row_f32(reduction, MAP_NONE, COMBINE_MAX, row, 0));
     return finish_f32(reduction, row_f32(reduction, formula->map, formula->combine, row, shift), shift);
 }
 
 /* `count` rows side by side, combined into the first lane's numbers. */
-static void block_f32(const reduction *reduction, map map, combine combine, float lanes[TARE_LANES][BLOCK],
+static void block_f32(const struct reduction *reduction, enum map map, enum combine combine, float lanes[TARE_LANES][BLOCK],
                       const float *from, const float *shift, size_t count) {
     const tare_kernels *kernels = reduction->call->kernels;
     float mapped[BLOCK];
@@ -198,9 +198,9 @@ static void block_f32(const reduction *reduction, map map, combine combine, floa
         for (int j = 0; j < half; j++) combine_f32(kernels, combine, lanes[j], lanes[j + half], count);
 }
 
-static void reduce_block_f32(const reduction *reduction, float *to, const float *from, size_t count) {
+static void reduce_block_f32(const struct reduction *reduction, float *to, const float *from, size_t count) {
     float lanes[TARE_LANES][BLOCK], shift[BLOCK] = { 0 };
-    const formula *formula = reduction->formula;
+    const struct formula *formula = reduction->formula;
     if (formula->map == MAP_EXP) {
         block_f32(reduction, MAP_NONE, COMBINE_MAX, lanes, from, shift, count);
         for (size_t c = 0; c < count; c++) shift[c] = shift_of(lanes[0][c]);
@@ -227,7 +227,7 @@ static double wide_number(tare_dtype dtype, const void *element) {
     }
 }
 
-static double combine_f64(combine combine, double acc, double x) {
+static double combine_f64(enum combine combine, double acc, double x) {
     switch (combine) {
     case COMBINE_ADD: return acc + x;
     case COMBINE_MUL: return acc * x;
@@ -236,7 +236,7 @@ static double combine_f64(combine combine, double acc, double x) {
     }
 }
 
-static double row_f64(const reduction *reduction, map map, combine combine, const char *row, double shift) {
+static double row_f64(const struct reduction *reduction, enum map map, enum combine combine, const char *row, double shift) {
     const tare_tensor *from = reduction->call->inputs[0];
     double acc = (double)identity_f32(combine);
     tare_row_walk walk;
@@ -251,8 +251,8 @@ static double row_f64(const reduction *reduction, map map, combine combine, cons
     return acc;
 }
 
-static double reduce_row_f64(const reduction *reduction, const char *row) {
-    const formula *formula = reduction->formula;
+static double reduce_row_f64(const struct reduction *reduction, const char *row) {
+    const struct formula *formula = reduction->formula;
     double shift = 0;
     if (formula->map == MAP_EXP) shift = row_f64(reduction, MAP_NONE, COMBINE_MAX, row, 0);
     if (!isfinite(shift)) shift = 0;
@@ -270,8 +270,8 @@ static bool is_less(bool is_signed, uint64_t a, uint64_t b) {
 }
 
 /* Sums and products wrap, so that bits are the same signed and unsigned. */
-static uint64_t reduce_row_s64(const reduction *reduction, const char *row) {
-    const formula *formula = reduction->formula;
+static uint64_t reduce_row_s64(const struct reduction *reduction, const char *row) {
+    const struct formula *formula = reduction->formula;
     tare_dtype dtype = reduction->call->inputs[0]->dtype;
     bool is_signed = tare_number_of(dtype) == TARE_NUMBER_S64;
     uint64_t least = is_signed ? (uint64_t)INT64_MIN : 0, most = is_signed ? (uint64_t)INT64_MAX : UINT64_MAX;
@@ -301,7 +301,7 @@ static uint64_t reduce_row_s64(const reduction *reduction, const char *row) {
 /* A root or a logarithm of integers is cut to a whole number; what has none is 0. */
 static int64_t cut(double real) { return real >= -0x1p63 && real < 0x1p63 ? (int64_t)real : 0; }
 
-static void reduce_row(const reduction *reduction, int64_t to, int64_t from) {
+static void reduce_row(const struct reduction *reduction, int64_t to, int64_t from) {
     const tare_tensor *input = reduction->call->inputs[0], *output = reduction->call->outputs[0];
     const char *row = tare_element(input, from);
     bool is_real = reduction->formula->finish == FINISH_SQRT || reduction->formula->finish == FINISH_LOG;
@@ -326,7 +326,7 @@ static void reduce_row(const reduction *reduction, int64_t to, int64_t from) {
 /* ---- all rows ---- */
 
 static void rows_range(void *context, int64_t first, int64_t last) {
-    const reduction *reduction = context;
+    const struct reduction *reduction = context;
     const tare_rows *rows = &reduction->rows;
     int64_t from, to;
     for (int64_t i = first; i < last; i++) {
@@ -336,7 +336,7 @@ static void rows_range(void *context, int64_t first, int64_t last) {
 }
 
 static void blocks_range(void *context, int64_t first, int64_t last) {
-    const reduction *reduction = context;
+    const struct reduction *reduction = context;
     const tare_rows *rows = &reduction->rows;
     const float *input = reduction->call->inputs[0]->data;
     float *output = reduction->call->outputs[0]->data;
@@ -348,9 +348,9 @@ static void blocks_range(void *context, int64_t first, int64_t last) {
     }
 }
 
-static tare_status run(const tare_call *call, const formula *formula, tare_error *err) {
+static tare_status run(const tare_call *call, const struct formula *formula, tare_error *err) {
     const tare_tensor *from = call->inputs[0], *axes = call->input_count > 1 ? call->inputs[1] : NULL;
-    reduction reduction = { .call = call, .formula = formula };
+    struct reduction reduction = { .call = call, .formula = formula };
     int64_t numbers[TARE_RANK_MAX];
     size_t count = axes ? axes->size / tare_dtype_size(axes->dtype) : 0;
     unsigned bits;
@@ -372,7 +372,7 @@ static tare_status run(const tare_call *call, const formula *formula, tare_error
 
 #define REDUCTION(op, axes_duals, quant_kind, ...)                                                                     \
     static tare_status op##_run(const tare_call *call, tare_error *err) {                                              \
-        static const formula formula = { __VA_ARGS__ };                                                                \
+        static const struct formula formula = { __VA_ARGS__ };                                                                \
         return run(call, &formula, err);                                                                               \
     }                                                                                                                  \
     const tare_op tare_op_##op = {                                                                                     \

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ops/attr.h"
 #include "ops/rows.h"
 #include "ops/spans.h"
 #include "ops/upgrade.h"
@@ -32,17 +33,17 @@ static tare_status infer(tare_node *node, tare_error *err) {
 }
 
 enum { BLOCK = 64 /* rows side by side that are done at once */ };
-typedef enum kind { SOFTMAX, LOG_SOFTMAX, HARDMAX } kind;
+enum kind { SOFTMAX, LOG_SOFTMAX, HARDMAX };
 
-typedef struct job {
+struct job {
     const tare_call *call;
-    kind kind;
+    enum kind kind;
     tare_rows rows;
     int64_t stride; /* of the axis */
-} job;
+};
 
 /* One row that lies together, in f32. */
-static void row_f32(const job *job, float *to, const float *from) {
+static void row_f32(const struct job *job, float *to, const float *from) {
     const tare_kernels *k = job->call->kernels;
     size_t count = (size_t)job->rows.length;
     float largest = k->reduce_max_f32(from, count);
@@ -75,13 +76,13 @@ static void row_f32(const job *job, float *to, const float *from) {
 }
 
 /* The largest of each of `count` rows side by side; the first of equal ones. */
-static void block_max(const job *job, float *largest, const float *from, size_t count) {
+static void block_max(const struct job *job, float *largest, const float *from, size_t count) {
     for (size_t c = 0; c < count; c++) largest[c] = -INFINITY;
     for (int64_t i = 0; i < job->rows.length; i++)
         job->call->kernels->max_f32(largest, from + i * job->stride, 1, largest, 1, count);
 }
 
-static void block_hardmax(const job *job, float *to, const float *from, const float *largest, size_t count) {
+static void block_hardmax(const struct job *job, float *to, const float *from, const float *largest, size_t count) {
     bool found[BLOCK] = { false };
     for (int64_t i = 0; i < job->rows.length; i++) {
         for (size_t c = 0; c < count; c++) {
@@ -94,7 +95,7 @@ static void block_hardmax(const job *job, float *to, const float *from, const fl
 }
 
 /* `count` rows side by side, in f32. */
-static void block_f32(const job *job, float *to, const float *from, size_t count) {
+static void block_f32(const struct job *job, float *to, const float *from, size_t count) {
     const tare_kernels *k = job->call->kernels;
     float largest[BLOCK], e[BLOCK], lanes[TARE_LANES][BLOCK] = { { 0 } };
     block_max(job, largest, from, count);
@@ -123,7 +124,7 @@ static void block_f32(const job *job, float *to, const float *from, size_t count
 }
 
 /* One row in any type, computed in f64. */
-static void row_wide(const job *job, int64_t to, int64_t from) {
+static void row_wide(const struct job *job, int64_t to, int64_t from) {
     const tare_tensor *input = job->call->inputs[0], *output = job->call->outputs[0];
     bool is_double = input->dtype == TARE_F64;
     double largest = -(double)INFINITY, sum = 0;
@@ -156,7 +157,7 @@ static void row_wide(const job *job, int64_t to, int64_t from) {
 }
 
 static void range(void *context, int64_t first, int64_t last) {
-    const job *job = context;
+    const struct job *job = context;
     const tare_tensor *input = job->call->inputs[0], *output = job->call->outputs[0];
     int64_t inner = job->rows.inner, blocks = (inner + BLOCK - 1) / BLOCK, from, to;
     for (int64_t i = first; i < last; i++) {
@@ -172,11 +173,11 @@ static void range(void *context, int64_t first, int64_t last) {
     }
 }
 
-static tare_status run(const tare_call *call, kind kind) {
+static tare_status run(const tare_call *call, enum kind kind) {
     const tare_shape *shape = &call->inputs[0]->shape;
     int64_t axis = ((const softmax_attrs *)call->attrs)->axis;
     tare_axis_normalize(&axis, shape->rank);
-    job job = { .call = call, .kind = kind, .stride = 1 };
+    struct job job = { .call = call, .kind = kind, .stride = 1 };
     tare_rows_init(&job.rows, shape, call->layout, 1u << axis, true);
     for (int i = tare_layout_axis(call->layout, (int)axis, shape->rank) + 1; i < shape->rank; i++)
         job.stride *= shape->dim[i];
@@ -207,7 +208,7 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     tare_node *flatten, *added;
     TARE_TRY(tare_insert_node(node, &tare_op_Flatten, input->name, &input, 1, &flat, &flatten, err));
     TARE_TRY(tare_insert_node(node, &tare_op_Shape, input->name, &input, 1, &links[1], &added, err));
-    TARE_TRY(tare_node_set_attr(flatten, "axis", axis, err));
+    tare_attr_set_int(flatten, "axis", axis);
     TARE_TRY(tare_node_set_input(node, 0, flat, err));
     return tare_append_node(node, &tare_op_Reshape, links, 2, &added, err);
 }

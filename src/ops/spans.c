@@ -41,15 +41,15 @@ void tare_spans_init(tare_spans *spans, const tare_shape *to, const tare_shape *
     for (int d = 0; d + 1 < spans->rank; d++) spans->rows *= spans->dim[d];
 }
 
-typedef struct walk {
+struct walk {
     const tare_spans *spans;
     tare_span_work *work;
     void *context;
     int64_t first, last; /* of the span, when one span is cut */
-} walk;
+};
 
 /* Rows first … last-1, the part of each span that the walk covers. */
-static void walk_rows(const walk *walk, int64_t first, int64_t last) {
+static void walk_rows(const struct walk *walk, int64_t first, int64_t last) {
     const tare_spans *spans = walk->spans;
     int outer = spans->rank - 1;
     int64_t index[TARE_RANK_MAX] = { 0 }, at[TARE_SPANS_OPERANDS] = { 0 };
@@ -77,7 +77,7 @@ static void rows_work(void *context, int64_t first, int64_t last) {
 
 /* A range of the one span there is. */
 static void span_work(void *context, int64_t first, int64_t last) {
-    walk part = *(const walk *)context;
+    struct walk part = *(const struct walk *)context;
     part.first = first;
     part.last = last;
     walk_rows(&part, 0, 1);
@@ -85,22 +85,22 @@ static void span_work(void *context, int64_t first, int64_t last) {
 
 void tare_spans_run(const tare_spans *spans, tare_pool *pool, tare_span_work *work, void *context) {
     if (!spans->rows || !spans->span) return;
-    walk whole = { spans, work, context, 0, spans->span };
+    struct walk whole = { spans, work, context, 0, spans->span };
     if (spans->rows == 1)
         tare_ranges_run(pool, spans->span, 1, span_work, &whole);
     else
         tare_ranges_run(pool, spans->rows, spans->span, rows_work, &whole);
 }
 
-typedef struct ranges {
+struct ranges {
     tare_range_work *work;
     void *context;
     int64_t count, step;
-} ranges;
+};
 
 static void range_work(void *context, size_t index, size_t thread) {
     (void)thread;
-    const ranges *ranges = context;
+    const struct ranges *ranges = context;
     int64_t first = (int64_t)index * ranges->step, last = first + ranges->step;
     ranges->work(ranges->context, first, last < ranges->count ? last : ranges->count);
 }
@@ -112,6 +112,6 @@ void tare_ranges_run(tare_pool *pool, int64_t count, int64_t cost, tare_range_wo
         work(context, 0, count);
         return;
     }
-    ranges all = { work, context, count, step };
+    struct ranges all = { work, context, count, step };
     tare_pool_run(pool, (size_t)((count + step - 1) / step), range_work, &all);
 }
