@@ -14,7 +14,8 @@ typedef struct activation {
 
 enum { GELU_ERF, GELU_TANH };
 
-#define ALPHA(value) { "alpha", TARE_FIELD_FLOAT, offsetof(activation, alpha), .fallback.f = value }
+#define ALPHA(value)                                                                                                   \
+    { "alpha", TARE_FIELD_FLOAT, offsetof(activation, alpha), .fallback.f = value }
 
 static const tare_field no_attrs[] = { { 0 } };
 static const tare_field elu_attrs[] = { ALPHA(1), { 0 } };
@@ -234,44 +235,46 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
     return (double)x < -(double)a->alpha ? x + bias : (double)x > (double)a->alpha ? x - bias : 0;
 }
 
-#define OBSERVED       .kind = TARE_QUANT_OBSERVE
-#define FIXED(a, b)    .kind = TARE_QUANT_FIXED, .lo = a, .hi = b
-#define REAL_ONLY(f)   { .f32 = f##_f32, .f64 = f##_f64 }
-#define ALL_NUMBERS(f) { .f32 = f##_f32, .f64 = f##_f64, .s64 = f##_s64, .u64 = f##_u64 }
+#define OBSERVED    .kind = TARE_QUANT_OBSERVE
+#define FIXED(a, b) .kind = TARE_QUANT_FIXED, .lo = a, .hi = b
+#define REAL_ONLY(f)                                                                                                   \
+    { .f32 = f##_f32, .f64 = f##_f64 }
+#define ALL_NUMBERS(f)                                                                                                 \
+    { .f32 = f##_f32, .f64 = f##_f64, .s64 = f##_s64, .u64 = f##_u64 }
 
 /* X(op, first opset of its form, attributes, functions, inference, quantization, more flags) */
 #define ACTIVATIONS(X)                                                                                                 \
-    X(Celu, 12, elu_attrs, REAL_ONLY(celu), infer_celu, 0, OBSERVED)                                                   \
-    X(Elu, 6, elu_attrs, REAL_ONLY(elu), infer_real, 0, OBSERVED)                                                      \
-    X(Gelu, 20, gelu_attrs, REAL_ONLY(gelu), infer_real, 0, OBSERVED)                                                  \
-    X(HardSigmoid, 6, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), infer_real, 0, FIXED(0, 1))                         \
-    X(HardSwish, 14, no_attrs, REAL_ONLY(hard_swish), infer_real, 0, OBSERVED)                                         \
-    X(LeakyRelu, 6, leaky_attrs, REAL_ONLY(leaky), infer_real, 0, OBSERVED)                                            \
-    X(Mish, 18, no_attrs, REAL_ONLY(mish), infer_real, 0, OBSERVED)                                                    \
-    X(Relu, 6, no_attrs, ALL_NUMBERS(relu), infer_number, TARE_OP_IDEMPOTENT, OBSERVED)                                \
-    X(Selu, 6, selu_attrs, REAL_ONLY(selu), infer_real, 0, OBSERVED)                                                   \
-    X(Shrink, 9, shrink_attrs, ALL_NUMBERS(shrink), infer_number, 0, OBSERVED)                                         \
-    X(Sigmoid, 6, no_attrs, REAL_ONLY(sigmoid), infer_real, 0, FIXED(0, 1))                                            \
-    X(Softplus, 1, no_attrs, REAL_ONLY(softplus), infer_real, 0, OBSERVED)                                             \
-    X(Softsign, 1, no_attrs, REAL_ONLY(softsign), infer_real, 0, FIXED(-1, 1))                                         \
-    X(Swish, 24, elu_attrs, REAL_ONLY(swish), infer_real, 0, OBSERVED)                                                 \
-    X(Tanh, 6, no_attrs, REAL_ONLY(tanh), infer_real, 0, FIXED(-1, 1))                                                 \
-    X(ThresholdedRelu, 10, elu_attrs, REAL_ONLY(thresholded), infer_real, 0, OBSERVED)
+    X(Celu, celu, 12, elu_attrs, REAL_ONLY(celu), infer_celu, 0, OBSERVED)                                             \
+    X(Elu, elu, 6, elu_attrs, REAL_ONLY(elu), infer_real, 0, OBSERVED)                                                 \
+    X(Gelu, gelu, 20, gelu_attrs, REAL_ONLY(gelu), infer_real, 0, OBSERVED)                                            \
+    X(HardSigmoid, hard_sigmoid, 6, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), infer_real, 0, FIXED(0, 1))           \
+    X(HardSwish, hard_swish, 14, no_attrs, REAL_ONLY(hard_swish), infer_real, 0, OBSERVED)                             \
+    X(LeakyRelu, leaky_relu, 6, leaky_attrs, REAL_ONLY(leaky), infer_real, 0, OBSERVED)                                \
+    X(Mish, mish, 18, no_attrs, REAL_ONLY(mish), infer_real, 0, OBSERVED)                                              \
+    X(Relu, relu, 6, no_attrs, ALL_NUMBERS(relu), infer_number, TARE_OP_IDEMPOTENT, OBSERVED)                          \
+    X(Selu, selu, 6, selu_attrs, REAL_ONLY(selu), infer_real, 0, OBSERVED)                                             \
+    X(Shrink, shrink, 9, shrink_attrs, ALL_NUMBERS(shrink), infer_number, 0, OBSERVED)                                 \
+    X(Sigmoid, sigmoid, 6, no_attrs, REAL_ONLY(sigmoid), infer_real, 0, FIXED(0, 1))                                   \
+    X(Softplus, softplus, 1, no_attrs, REAL_ONLY(softplus), infer_real, 0, OBSERVED)                                   \
+    X(Softsign, softsign, 1, no_attrs, REAL_ONLY(softsign), infer_real, 0, FIXED(-1, 1))                               \
+    X(Swish, swish, 24, elu_attrs, REAL_ONLY(swish), infer_real, 0, OBSERVED)                                          \
+    X(Tanh, tanh, 6, no_attrs, REAL_ONLY(tanh), infer_real, 0, FIXED(-1, 1))                                           \
+    X(ThresholdedRelu, thresholded_relu, 10, elu_attrs, REAL_ONLY(thresholded), infer_real, 0, OBSERVED)
 
-#define DEFINE(op, first_opset, fields, functions, infer_rule, more_flags, ...)                                        \
-    static tare_status op##_run(const tare_call *call, tare_error *err) {                                              \
+#define DEFINE(op, symbol, first_opset, fields, functions, infer_rule, more_flags, ...)                                \
+    static tare_status symbol##_run(const tare_call *call, tare_error *err) {                                          \
         (void)err;                                                                                                     \
         return tare_unary_run(call, &(const tare_unary)functions);                                                     \
     }                                                                                                                  \
-    const tare_op tare_op_##op = { .name = #op,                                                                        \
-                                   .since = first_opset,                                                               \
-                                   .inputs = { 1, 1 },                                                                 \
-                                   .outputs = { 1, 1 },                                                                \
-                                   .attrs = fields,                                                                    \
-                                   .attrs_size = sizeof(activation),                                                   \
-                                   .flags = TARE_OP_ELEMENTWISE | TARE_OP_IN_PLACE | (more_flags),                     \
-                                   .layout = TARE_LAYOUT_EITHER,                                                       \
-                                   .quant = { __VA_ARGS__ },                                                           \
-                                   .infer = infer_rule,                                                                \
-                                   .run = op##_run };
+    const tare_op tare_op_##symbol = { .name = #op,                                                                    \
+                                       .since = first_opset,                                                           \
+                                       .inputs = { 1, 1 },                                                             \
+                                       .outputs = { 1, 1 },                                                            \
+                                       .attrs = fields,                                                                \
+                                       .attrs_size = sizeof(activation),                                               \
+                                       .flags = TARE_OP_ELEMENTWISE | TARE_OP_IN_PLACE | (more_flags),                 \
+                                       .layout = TARE_LAYOUT_EITHER,                                                   \
+                                       .quant = { __VA_ARGS__ },                                                       \
+                                       .infer = infer_rule,                                                            \
+                                       .run = symbol##_run };
 ACTIVATIONS(DEFINE)

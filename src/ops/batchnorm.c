@@ -14,8 +14,9 @@ typedef struct batchnorm_attrs {
 } batchnorm_attrs;
 
 #define COMMON                                                                                                         \
-    { "epsilon", TARE_FIELD_FLOAT, offsetof(batchnorm_attrs, epsilon), .fallback.f = 1e-5, .lo = 0, .hi = 1e30 },      \
-    { "momentum", TARE_FIELD_FLOAT, offsetof(batchnorm_attrs, momentum), .fallback.f = 0.9 }
+    { "epsilon", TARE_FIELD_FLOAT, offsetof(batchnorm_attrs, epsilon), .fallback.f = 1e-5, .lo = 0, .hi = 1e30 }, {    \
+        "momentum", TARE_FIELD_FLOAT, offsetof(batchnorm_attrs, momentum), .fallback.f = 0.9                           \
+    }
 
 static const tare_field fields[] = {
     COMMON,
@@ -139,7 +140,7 @@ static tare_status upgrade_9(tare_graph *graph, tare_node *node, tare_error *err
     (void)graph;
     const float epsilon = ((const batchnorm_attrs *)node->attrs)->epsilon;
     TARE_TRY(drop_outputs(node, err));
-    TARE_TRY(tare_node_become(node, &tare_op_BatchNormalization, err));
+    TARE_TRY(tare_node_become(node, &tare_op_batch_normalization, err));
     ((batchnorm_attrs *)node->attrs)->epsilon = epsilon;
     return TARE_OK;
 }
@@ -154,19 +155,19 @@ static tare_status upgrade_7(tare_graph *graph, tare_node *node, tare_error *err
     tare_node *added;
     for (int i = 0; i < 5; i++) in[i] = node->inputs[i];
     TARE_TRY(tare_graph_add_f32(graph, "epsilon", old.epsilon, &epsilon, err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Add, node->name, (tare_value *[]){ in[4], epsilon }, 2, &variance, &added,
+    TARE_TRY(tare_insert_node(node, &tare_op_add, node->name, (tare_value *[]){ in[4], epsilon }, 2, &variance, &added,
                               err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Sqrt, node->name, &variance, 1, &deviation, &added, err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Sub, node->name, (tare_value *[]){ in[0], in[3] }, 2, &centred, &added,
-                              err));
-    TARE_TRY(tare_node_become(node, &tare_op_Div, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_sqrt, node->name, &variance, 1, &deviation, &added, err));
+    TARE_TRY(
+        tare_insert_node(node, &tare_op_sub, node->name, (tare_value *[]){ in[0], in[3] }, 2, &centred, &added, err));
+    TARE_TRY(tare_node_become(node, &tare_op_div, err));
     TARE_TRY(tare_node_resize_inputs(node, 2, err));
     TARE_TRY(tare_node_set_input(node, 0, centred, err));
     TARE_TRY(tare_node_set_input(node, 1, deviation, err));
     links[1] = in[2];
-    TARE_TRY(tare_append_node(node, &tare_op_Add, links, 2, &added, err));
+    TARE_TRY(tare_append_node(node, &tare_op_add, links, 2, &added, err));
     links[1] = in[1];
-    return tare_append_node(node, &tare_op_Mul, links, 2, &added, err);
+    return tare_append_node(node, &tare_op_mul, links, 2, &added, err);
 }
 
 static tare_status infer_old(tare_node *node, tare_error *err) {
@@ -175,7 +176,7 @@ static tare_status infer_old(tare_node *node, tare_error *err) {
     return tare_infer_set(node, 0, tare_input_dtype(node, 0), &shape, err);
 }
 
-const tare_op tare_op_BatchNormalization = {
+const tare_op tare_op_batch_normalization = {
     .name = "BatchNormalization",
     .since = 9,
     .inputs = { 5, 5 },
@@ -191,7 +192,7 @@ const tare_op tare_op_BatchNormalization = {
     .run = run,
 };
 
-const tare_op tare_op_BatchNormalization_9 = {
+const tare_op tare_op_batch_normalization_9 = {
     .name = "BatchNormalization",
     .since = 9,
     .until = 13,
@@ -203,7 +204,7 @@ const tare_op tare_op_BatchNormalization_9 = {
     .infer = infer_old,
 };
 
-const tare_op tare_op_BatchNormalization_7 = {
+const tare_op tare_op_batch_normalization_7 = {
     .name = "BatchNormalization",
     .since = 7,
     .until = 8,

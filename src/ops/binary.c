@@ -43,8 +43,8 @@ static tare_status run_div(const tare_call *call, tare_error *err) {
     return tare_binary_run(call, &tare_binary_div);
 }
 
-#define OP(op, run_function, more_flags)                                                                               \
-    const tare_op tare_op_##op = {                                                                                     \
+#define OP(op, symbol, run_function, more_flags)                                                                       \
+    const tare_op tare_op_##symbol = {                                                                                 \
         .name = #op,                                                                                                   \
         .since = 7,                                                                                                    \
         .inputs = { 2, 2 },                                                                                            \
@@ -56,7 +56,7 @@ static tare_status run_div(const tare_call *call, tare_error *err) {
         .prepare = tare_binary_prepare,                                                                                \
         .run = run_function,                                                                                           \
     };
-OP(Add, run_add, TARE_OP_COMMUTES)
-OP(Sub, run_sub, 0)
-OP(Mul, run_mul, TARE_OP_COMMUTES)
-OP(Div, run_div, 0)
+OP(Add, add, run_add, TARE_OP_COMMUTES)
+OP(Sub, sub, run_sub, 0)
+OP(Mul, mul, run_mul, TARE_OP_COMMUTES)
+OP(Div, div, run_div, 0)

@@ -42,9 +42,7 @@ struct clip {
 
 static void clamp(const struct clip *clip, tare_number number, void *to, const void *from, size_t count) {
     switch (number) {
-    case TARE_NUMBER_F32:
-        clip->call->kernels->clamp_f32(to, from, count, clip->lo.f32, clip->hi.f32);
-        break;
+    case TARE_NUMBER_F32: clip->call->kernels->clamp_f32(to, from, count, clip->lo.f32, clip->hi.f32); break;
     case TARE_NUMBER_F64: CLAMP(double, f64) break;
     case TARE_NUMBER_S64: CLAMP(int64_t, s64) break;
     default: CLAMP(uint64_t, u64)
@@ -88,7 +86,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return TARE_OK;
 }
 
-const tare_op tare_op_Clip = {
+const tare_op tare_op_clip = {
     .name = "Clip",
     .since = 6,
     .inputs = { 1, 3 },

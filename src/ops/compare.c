@@ -24,8 +24,8 @@ static tare_status infer_equal(tare_node *node, tare_error *err) {
     return tare_infer_elementwise(node, TARE_TYPES_FLOAT | TARE_TYPES_INTEGER | 1u << TARE_BOOL, TARE_BOOL, err);
 }
 
-#define OP(op, first_opset, infer_rule, run_function, more_flags)                                                      \
-    const tare_op tare_op_##op = {                                                                                     \
+#define OP(op, symbol, first_opset, infer_rule, run_function, more_flags)                                              \
+    const tare_op tare_op_##symbol = {                                                                                 \
         .name = #op,                                                                                                   \
         .since = first_opset,                                                                                          \
         .inputs = { 2, 2 },                                                                                            \
@@ -35,8 +35,8 @@ static tare_status infer_equal(tare_node *node, tare_error *err) {
         .infer = infer_rule,                                                                                           \
         .run = run_function,                                                                                           \
     };
-OP(Equal, 7, infer_equal, run_equal, TARE_OP_COMMUTES)
-OP(Greater, 7, infer, run_greater, 0)
-OP(GreaterOrEqual, 12, infer, run_greater_or_equal, 0)
-OP(Less, 7, infer, run_less, 0)
-OP(LessOrEqual, 12, infer, run_less_or_equal, 0)
+OP(Equal, equal, 7, infer_equal, run_equal, TARE_OP_COMMUTES)
+OP(Greater, greater, 7, infer, run_greater, 0)
+OP(GreaterOrEqual, greater_or_equal, 12, infer, run_greater_or_equal, 0)
+OP(Less, less, 7, infer, run_less, 0)
+OP(LessOrEqual, less_or_equal, 12, infer, run_less_or_equal, 0)

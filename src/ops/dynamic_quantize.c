@@ -46,7 +46,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return TARE_OK;
 }
 
-const tare_op tare_op_DynamicQuantizeLinear = {
+const tare_op tare_op_dynamic_quantize_linear = {
     .name = "DynamicQuantizeLinear",
     .since = 11,
     .inputs = { 1, 1 },

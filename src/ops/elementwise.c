@@ -18,14 +18,15 @@ static void unary_chunk(const unary_job *job, tare_dtype dtype, void *to, const 
     switch (tare_number_of(dtype)) {
     case TARE_NUMBER_F32: unary->f32(job->call, to, from, count); break;
     case TARE_NUMBER_F64:
-        for (size_t i = 0; i < count; i++)
-            ((double *)to)[i] = unary->f64(job->call->attrs, ((const double *)from)[i]);
+        for (size_t i = 0; i < count; i++) ((double *)to)[i] = unary->f64(job->call->attrs, ((const double *)from)[i]);
         break;
     case TARE_NUMBER_S64:
-        for (size_t i = 0; i < count; i++) ((int64_t *)to)[i] = unary->s64(job->call->attrs, ((const int64_t *)from)[i]);
+        for (size_t i = 0; i < count; i++)
+            ((int64_t *)to)[i] = unary->s64(job->call->attrs, ((const int64_t *)from)[i]);
         break;
     default: /* u64 */
-        for (size_t i = 0; i < count; i++) ((uint64_t *)to)[i] = unary->u64(job->call->attrs, ((const uint64_t *)from)[i]);
+        for (size_t i = 0; i < count; i++)
+            ((uint64_t *)to)[i] = unary->u64(job->call->attrs, ((const uint64_t *)from)[i]);
     }
 }
 
@@ -102,8 +103,7 @@ static void binary_span(void *context, int64_t to_at, const int64_t *at, size_t 
             continue;
         }
         loop(job->call, &chunk_to, a, a_stride, b, b_stride, part);
-        if (job->clamp)
-            job->call->kernels->clamp_f32(chunk_to.f32, chunk_to.f32, part, job->clamp->lo, job->clamp->hi);
+        if (job->clamp) job->call->kernels->clamp_f32(chunk_to.f32, chunk_to.f32, part, job->clamp->lo, job->clamp->hi);
         tare_numbers_store(job->to->dtype, job->to->data, first, &chunk_to, part);
     }
 }

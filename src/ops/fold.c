@@ -49,8 +49,8 @@ static tare_status run_mean(const tare_call *call, tare_error *err) {
     return (void)err, TARE_OK;
 }
 
-#define OP(op, infer_rule, run_function, quant_kind, more_flags)                                                       \
-    const tare_op tare_op_##op = {                                                                                     \
+#define OP(op, symbol, infer_rule, run_function, quant_kind, more_flags)                                               \
+    const tare_op tare_op_##symbol = {                                                                                 \
         .name = #op,                                                                                                   \
         .since = 8,                                                                                                    \
         .inputs = { 1, -1 },                                                                                           \
@@ -61,7 +61,7 @@ static tare_status run_mean(const tare_call *call, tare_error *err) {
         .infer = infer_rule,                                                                                           \
         .run = run_function,                                                                                           \
     };
-OP(Max, infer_number, run_max, TARE_QUANT_SAME, TARE_OP_COMMUTES)
-OP(Min, infer_number, run_min, TARE_QUANT_SAME, TARE_OP_COMMUTES)
-OP(Sum, infer_real, run_sum, TARE_QUANT_OBSERVE, TARE_OP_COMMUTES)
-OP(Mean, infer_real, run_mean, TARE_QUANT_OBSERVE, TARE_OP_COMMUTES)
+OP(Max, max, infer_number, run_max, TARE_QUANT_SAME, TARE_OP_COMMUTES)
+OP(Min, min, infer_number, run_min, TARE_QUANT_SAME, TARE_OP_COMMUTES)
+OP(Sum, sum, infer_real, run_sum, TARE_QUANT_OBSERVE, TARE_OP_COMMUTES)
+OP(Mean, mean, infer_real, run_mean, TARE_QUANT_OBSERVE, TARE_OP_COMMUTES)

@@ -126,7 +126,9 @@ static void channels_last(void *context, int64_t first, int64_t last) {
 
 static tare_status normalize(const tare_call *call, int64_t groups) {
     const tare_shape *shape = &call->inputs[0]->shape;
-    struct job job = { .call = call, .channels = shape->dim[tare_layout_axis(call->layout, 1, shape->rank)], .spatial = 1 };
+    struct job job = { .call = call,
+                       .channels = shape->dim[tare_layout_axis(call->layout, 1, shape->rank)],
+                       .spatial = 1 };
     for (int i = 2; i < shape->rank; i++) job.spatial *= shape->dim[tare_layout_axis(call->layout, i, shape->rank)];
     if (!job.channels || !job.spatial) return TARE_OK;
     job.group = job.channels / (groups ? groups : job.channels);
@@ -160,13 +162,13 @@ static tare_status repeat_parameter(tare_node *node, int input, int64_t groups, 
     tare_value *links[2] = { node->inputs[input] }, *out;
     tare_node *added;
     TARE_TRY(tare_graph_add_s64(graph, "groups", column, 2, false, &links[1], err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Reshape, links[0]->name, links, 2, &out, &added, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_reshape, links[0]->name, links, 2, &out, &added, err));
     links[0] = out;
     TARE_TRY(tare_graph_add_s64(graph, "groups", matrix, 2, false, &links[1], err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Expand, links[0]->name, links, 2, &out, &added, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_expand, links[0]->name, links, 2, &out, &added, err));
     links[0] = out;
     TARE_TRY(tare_graph_add_s64(graph, "channels", row, 1, false, &links[1], err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Reshape, links[0]->name, links, 2, &out, &added, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_reshape, links[0]->name, links, 2, &out, &added, err));
     return tare_node_set_input(node, input, out, err);
 }
 
@@ -177,12 +179,12 @@ static tare_status upgrade_group_18(tare_graph *graph, tare_node *node, tare_err
     if (shape.rank < 2 || shape.dim[1] < 0)
         return tare_fail(err, TARE_E_UNSUPPORTED, "the count of channels is not known");
     for (int i = 1; i < 3; i++) TARE_TRY(repeat_parameter(node, i, old.num_groups, shape.dim[1] / old.num_groups, err));
-    TARE_TRY(tare_node_become(node, &tare_op_GroupNormalization, err));
+    TARE_TRY(tare_node_become(node, &tare_op_group_normalization, err));
     *(instancenorm_attrs *)node->attrs = old;
     return TARE_OK;
 }
 
-const tare_op tare_op_InstanceNormalization = {
+const tare_op tare_op_instance_normalization = {
     .name = "InstanceNormalization",
     .since = 6,
     .inputs = { 3, 3 },
@@ -197,7 +199,7 @@ const tare_op tare_op_InstanceNormalization = {
     .run = run_instance,
 };
 
-const tare_op tare_op_GroupNormalization = {
+const tare_op tare_op_group_normalization = {
     .name = "GroupNormalization",
     .since = 21,
     .inputs = { 3, 3 },
@@ -210,7 +212,7 @@ const tare_op tare_op_GroupNormalization = {
     .run = run_group,
 };
 
-const tare_op tare_op_GroupNormalization_18 = {
+const tare_op tare_op_group_normalization_18 = {
     .name = "GroupNormalization",
     .since = 18,
     .until = 20,

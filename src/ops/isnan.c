@@ -53,7 +53,7 @@ static tare_status infer(tare_node *node, tare_error *err) {
     return tare_infer_elementwise(node, TARE_TYPES_FLOAT, TARE_BOOL, err);
 }
 
-const tare_op tare_op_IsInf = {
+const tare_op tare_op_isinf = {
     .name = "IsInf",
     .since = 10,
     .inputs = { 1, 1 },
@@ -66,7 +66,7 @@ const tare_op tare_op_IsInf = {
     .run = run_isinf,
 };
 
-const tare_op tare_op_IsNaN = {
+const tare_op tare_op_isnan = {
     .name = "IsNaN",
     .since = 9,
     .inputs = { 1, 1 },

@@ -102,7 +102,7 @@ static tare_status run_rmsnorm(const tare_call *call, tare_error *err) {
     return tare_as_f32_run(call, 0, rmsnorm, err);
 }
 
-const tare_op tare_op_LayerNormalization = {
+const tare_op tare_op_layer_normalization = {
     .name = "LayerNormalization",
     .since = 17,
     .inputs = { 2, 3 },
@@ -115,7 +115,7 @@ const tare_op tare_op_LayerNormalization = {
     .run = run_layernorm,
 };
 
-const tare_op tare_op_RMSNormalization = {
+const tare_op tare_op_rms_normalization = {
     .name = "RMSNormalization",
     .since = 23,
     .inputs = { 2, 2 },

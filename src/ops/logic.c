@@ -61,21 +61,22 @@ static tare_status infer_shift(tare_node *node, tare_error *err) {
 }
 
 #define PLAIN (TARE_OP_ELEMENTWISE | TARE_OP_IN_PLACE)
-#define OP(op, first_opset, count, infer_rule, run_function, ...)                                                      \
-    const tare_op tare_op_##op = { .name = #op,                                                                        \
-                                   .since = first_opset,                                                               \
-                                   .inputs = { count, count },                                                         \
-                                   .outputs = { 1, 1 },                                                                \
-                                   .layout = TARE_LAYOUT_EITHER,                                                       \
-                                   .infer = infer_rule,                                                                \
-                                   .run = run_function,                                                                \
-                                   __VA_ARGS__ };
-OP(And, 7, 2, infer_bool, run_and, .flags = PLAIN | TARE_OP_COMMUTES)
-OP(BitShift, 11, 2, infer_shift, run_shift, .flags = PLAIN, .attrs = shift_fields, .attrs_size = sizeof(shift_attrs))
-OP(BitwiseAnd, 18, 2, infer_bits, run_and, .flags = PLAIN | TARE_OP_COMMUTES)
-OP(BitwiseNot, 18, 1, infer_bits, run_bitwise_not, .flags = PLAIN)
-OP(BitwiseOr, 18, 2, infer_bits, run_or, .flags = PLAIN | TARE_OP_COMMUTES)
-OP(BitwiseXor, 18, 2, infer_bits, run_xor, .flags = PLAIN | TARE_OP_COMMUTES)
-OP(Not, 1, 1, infer_bool, run_not, .flags = PLAIN)
-OP(Or, 7, 2, infer_bool, run_or, .flags = PLAIN | TARE_OP_COMMUTES)
-OP(Xor, 7, 2, infer_bool, run_xor, .flags = PLAIN | TARE_OP_COMMUTES)
+#define OP(op, symbol, first_opset, count, infer_rule, run_function, ...)                                              \
+    const tare_op tare_op_##symbol = { .name = #op,                                                                    \
+                                       .since = first_opset,                                                           \
+                                       .inputs = { count, count },                                                     \
+                                       .outputs = { 1, 1 },                                                            \
+                                       .layout = TARE_LAYOUT_EITHER,                                                   \
+                                       .infer = infer_rule,                                                            \
+                                       .run = run_function,                                                            \
+                                       __VA_ARGS__ };
+OP(And, and, 7, 2, infer_bool, run_and, .flags = PLAIN | TARE_OP_COMMUTES)
+OP(BitShift, bit_shift, 11, 2, infer_shift, run_shift, .flags = PLAIN, .attrs = shift_fields,
+   .attrs_size = sizeof(shift_attrs))
+OP(BitwiseAnd, bitwise_and, 18, 2, infer_bits, run_and, .flags = PLAIN | TARE_OP_COMMUTES)
+OP(BitwiseNot, bitwise_not, 18, 1, infer_bits, run_bitwise_not, .flags = PLAIN)
+OP(BitwiseOr, bitwise_or, 18, 2, infer_bits, run_or, .flags = PLAIN | TARE_OP_COMMUTES)
+OP(BitwiseXor, bitwise_xor, 18, 2, infer_bits, run_xor, .flags = PLAIN | TARE_OP_COMMUTES)
+OP(Not, not, 1, 1, infer_bool, run_not, .flags = PLAIN)
+OP(Or, or, 7, 2, infer_bool, run_or, .flags = PLAIN | TARE_OP_COMMUTES)
+OP(Xor, xor, 7, 2, infer_bool, run_xor, .flags = PLAIN | TARE_OP_COMMUTES)

@@ -133,7 +133,7 @@ static tare_status mvn_f32(const tare_call *call, tare_error *err) {
 static tare_status run_lp(const tare_call *call, tare_error *err) { return tare_as_f32_run(call, 0, lp_f32, err); }
 static tare_status run_mvn(const tare_call *call, tare_error *err) { return tare_as_f32_run(call, 0, mvn_f32, err); }
 
-const tare_op tare_op_LpNormalization = {
+const tare_op tare_op_lp_normalization = {
     .name = "LpNormalization",
     .since = 1,
     .inputs = { 1, 1 },
@@ -147,7 +147,7 @@ const tare_op tare_op_LpNormalization = {
     .run = run_lp,
 };
 
-const tare_op tare_op_MeanVarianceNormalization = {
+const tare_op tare_op_mean_variance_normalization = {
     .name = "MeanVarianceNormalization",
     .since = 9,
     .inputs = { 1, 1 },

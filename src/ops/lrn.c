@@ -94,7 +94,9 @@ static void pixels_last(void *context, int64_t begin, int64_t end) {
 static tare_status run_f32(const tare_call *call, tare_error *err) {
     (void)err;
     const tare_shape *shape = &call->inputs[0]->shape;
-    struct job job = { .call = call, .channels = shape->dim[tare_layout_axis(call->layout, 1, shape->rank)], .spatial = 1 };
+    struct job job = { .call = call,
+                       .channels = shape->dim[tare_layout_axis(call->layout, 1, shape->rank)],
+                       .spatial = 1 };
     for (int i = 2; i < shape->rank; i++) job.spatial *= shape->dim[tare_layout_axis(call->layout, i, shape->rank)];
     if (!job.channels || !job.spatial) return TARE_OK;
     if (call->layout == TARE_LAYOUT_LAST && shape->rank > 2)
@@ -107,7 +109,7 @@ static tare_status run_f32(const tare_call *call, tare_error *err) {
 
 static tare_status run(const tare_call *call, tare_error *err) { return tare_as_f32_run(call, 0, run_f32, err); }
 
-const tare_op tare_op_LRN = {
+const tare_op tare_op_lrn = {
     .name = "LRN",
     .since = 1,
     .inputs = { 1, 1 },

@@ -34,7 +34,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return tare_binary_run(call, &mod);
 }
 
-const tare_op tare_op_Mod = {
+const tare_op tare_op_mod = {
     .name = "Mod",
     .since = 10,
     .inputs = { 2, 2 },

@@ -78,7 +78,8 @@ static void part(const struct power *power, int64_t to_at, int64_t x_at, int64_t
         for (size_t i = 0; i < count; i++) {
             size_t j = i * x_stride, k = i * y_stride;
             if (is_whole) {
-                result.s64[i] = whole_power(x.s64[j], exponent == TARE_NUMBER_U64 && y.s64[k] < 0 ? INT64_MAX : y.s64[k]);
+                result.s64[i] =
+                    whole_power(x.s64[j], exponent == TARE_NUMBER_U64 && y.s64[k] < 0 ? INT64_MAX : y.s64[k]);
                 continue;
             }
             double real = Sleef_cinz_powd1_u10purec(to_f64(&x, base, j), to_f64(&y, exponent, k));
@@ -112,7 +113,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return TARE_OK;
 }
 
-const tare_op tare_op_Pow = {
+const tare_op tare_op_pow = {
     .name = "Pow",
     .since = 7,
     .inputs = { 2, 2 },

@@ -19,7 +19,8 @@ static tare_status infer(tare_node *node, tare_error *err) {
         char got[128], want[128];
         tare_shape_print(got, sizeof got, &slope, NULL);
         tare_shape_print(want, sizeof want, &x, NULL);
-        return tare_fail(err, TARE_E_MALFORMED, "the slope of shape %s does not broadcast to the input's %s", got, want);
+        return tare_fail(err, TARE_E_MALFORMED, "the slope of shape %s does not broadcast to the input's %s", got,
+                         want);
     }
     return tare_infer_set(node, 0, dtype, &x, err);
 }
@@ -29,7 +30,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return tare_binary_run(call, &prelu);
 }
 
-const tare_op tare_op_PRelu = {
+const tare_op tare_op_prelu = {
     .name = "PRelu",
     .since = 7,
     .inputs = { 2, 2 },

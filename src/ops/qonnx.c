@@ -15,12 +15,13 @@ typedef struct quant_attrs {
 } quant_attrs;
 
 /* ORDER: rounding (round_to) */
-static const char *const roundings[] = { "ROUND", "HALF_EVEN", "CEIL",    "FLOOR",     "UP",
+static const char *const roundings[] = { "ROUND", "HALF_EVEN",     "CEIL",    "FLOOR",     "UP",
                                          "DOWN",  "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN", NULL };
 
 #define SIGNED_AND_NARROW(narrow_default)                                                                              \
-    { "signed", TARE_FIELD_INT, offsetof(quant_attrs, is_signed), .fallback.i = 1, .hi = 1 },                          \
-        { "narrow", TARE_FIELD_INT, offsetof(quant_attrs, narrow), .fallback.i = narrow_default, .hi = 1 }
+    { "signed", TARE_FIELD_INT, offsetof(quant_attrs, is_signed), .fallback.i = 1, .hi = 1 }, {                        \
+        "narrow", TARE_FIELD_INT, offsetof(quant_attrs, narrow), .fallback.i = narrow_default, .hi = 1                 \
+    }
 #define ROUNDING(word)                                                                                                 \
     { "rounding_mode", TARE_FIELD_ENUM, offsetof(quant_attrs, rounding_mode), .fallback.i = word, .names = roundings }
 
@@ -147,7 +148,8 @@ static void span(void *context, int64_t to, const int64_t *at, size_t count) {
         from[k] = (const float *)call->inputs[k]->data + (k < PASS ? at[k] : 0);
         in[k] = *from[k];
     }
-    int moving = call->input_count < PASS ? call->input_count : PASS;
+    int moving = call->input_count < PASS
+    ? call->input_count : PASS;
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < moving; k++) in[k] = from[k][i * tare_spans_stride(job->spans, k)];
         target[i] = job->formula(call->attrs, in);
@@ -189,33 +191,34 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     (void)graph;
     const quant_attrs old = *(const quant_attrs *)node->attrs;
     const tare_op *op = tare_op_find("qonnx.custom_op.general", node->op->name, 1);
-    if (node->op == &tare_op_qonnx_IntQuant) op = &tare_op_qonnx_Quant;
+    if (node->op == &tare_op_qonnx_int_quant) op = &tare_op_qonnx_quant;
     TARE_TRY(tare_node_become(node, op, err));
     *(quant_attrs *)node->attrs = old;
     return TARE_OK;
 }
 
-#define OP(symbol, op, op_domain, least, most, fields, infer_rule, run_function, ...)                                  \
-    const tare_op tare_op_##symbol##_##op = { .name = #op,                                                             \
-                                              .domain = op_domain,                                                     \
-                                              .since = 1,                                                              \
-                                              .inputs = { least, most },                                               \
-                                              .outputs = { 1, 1 },                                                     \
-                                              .attrs = fields,                                                         \
-                                              .attrs_size = sizeof(quant_attrs),                                       \
-                                              .flags = TARE_OP_ELEMENTWISE,                                            \
-                                              .layout = TARE_LAYOUT_EITHER,                                            \
-                                              .infer = infer_rule,                                                     \
-                                              .prepare = tare_as_f32_prepare,                                          \
-                                              .run = run_function,                                                     \
-                                              __VA_ARGS__ };
-#define FAMILY(symbol, op_domain, ...)                                                                                 \
-    OP(symbol, Quant, op_domain, 4, 4, quant_fields, infer_quant, run_quant, __VA_ARGS__)                              \
-    OP(symbol, BipolarQuant, op_domain, 2, 2, no_fields, infer_x, run_bipolar, __VA_ARGS__)                            \
-    OP(symbol, Trunc, op_domain, 5, 7, trunc_fields, infer_trunc, run_trunc, __VA_ARGS__)
+#define OP(prefix, op, symbol, op_domain, least, most, fields, infer_rule, run_function, ...)                          \
+    const tare_op tare_op_##prefix##_##symbol = { .name = #op,                                                         \
+                                                  .domain = op_domain,                                                 \
+                                                  .since = 1,                                                          \
+                                                  .inputs = { least, most },                                           \
+                                                  .outputs = { 1, 1 },                                                 \
+                                                  .attrs = fields,                                                     \
+                                                  .attrs_size = sizeof(quant_attrs),                                   \
+                                                  .flags = TARE_OP_ELEMENTWISE,                                        \
+                                                  .layout = TARE_LAYOUT_EITHER,                                        \
+                                                  .infer = infer_rule,                                                 \
+                                                  .prepare = tare_as_f32_prepare,                                      \
+                                                  .run = run_function,                                                 \
+                                                  __VA_ARGS__ };
+#define FAMILY(prefix, op_domain, ...)                                                                                 \
+    OP(prefix, Quant, quant, op_domain, 4, 4, quant_fields, infer_quant, run_quant, __VA_ARGS__)                       \
+    OP(prefix, BipolarQuant, bipolar_quant, op_domain, 2, 2, no_fields, infer_x, run_bipolar, __VA_ARGS__)             \
+    OP(prefix, Trunc, trunc, op_domain, 5, 7, trunc_fields, infer_trunc, run_trunc, __VA_ARGS__)
 
 static const tare_field no_fields[] = { { 0 } };
 FAMILY(qonnx, "qonnx.custom_op.general", .upgrade = NULL)
 FAMILY(brevitas, "onnx.brevitas", .upgrade = upgrade)
 FAMILY(finn, "finn.custom_op.general", .upgrade = upgrade)
-OP(qonnx, IntQuant, "qonnx.custom_op.general", 4, 4, quant_fields, infer_quant, run_quant, .upgrade = upgrade)
+OP(qonnx, IntQuant, int_quant, "qonnx.custom_op.general", 4, 4, quant_fields, infer_quant, run_quant,
+   .upgrade = upgrade)

@@ -15,8 +15,9 @@ typedef struct linear_attrs {
 #define AXIS                                                                                                           \
     { "axis", TARE_FIELD_INT, offsetof(linear_attrs, axis), .flags = TARE_FIELD_AXIS, .fallback.i = 1 }
 #define BLOCK_AND_TYPE                                                                                                 \
-    { "block_size", TARE_FIELD_INT, offsetof(linear_attrs, block_size), .hi = INT32_MAX },                             \
-    { "output_dtype", TARE_FIELD_INT, offsetof(linear_attrs, output_dtype), .hi = 100 }
+    { "block_size", TARE_FIELD_INT, offsetof(linear_attrs, block_size), .hi = INT32_MAX }, {                           \
+        "output_dtype", TARE_FIELD_INT, offsetof(linear_attrs, output_dtype), .hi = 100                                \
+    }
 
 static const tare_field quantize_fields[] = {
     AXIS,
@@ -281,13 +282,13 @@ static tare_status upgrade(tare_node *node, const tare_op *op, tare_error *err) 
     return TARE_OK;
 }
 static tare_status upgrade_quantize(tare_graph *graph, tare_node *node, tare_error *err) {
-    return (void)graph, upgrade(node, &tare_op_QuantizeLinear, err);
+    return (void)graph, upgrade(node, &tare_op_quantize_linear, err);
 }
 static tare_status upgrade_dequantize(tare_graph *graph, tare_node *node, tare_error *err) {
-    return (void)graph, upgrade(node, &tare_op_DequantizeLinear, err);
+    return (void)graph, upgrade(node, &tare_op_dequantize_linear, err);
 }
 
-const tare_op tare_op_QuantizeLinear = {
+const tare_op tare_op_quantize_linear = {
     .name = "QuantizeLinear",
     .since = 10,
     .inputs = { 2, 3 },
@@ -299,7 +300,7 @@ const tare_op tare_op_QuantizeLinear = {
     .run = run_quantize,
 };
 
-const tare_op tare_op_DequantizeLinear = {
+const tare_op tare_op_dequantize_linear = {
     .name = "DequantizeLinear",
     .since = 10,
     .inputs = { 2, 3 },
@@ -311,7 +312,7 @@ const tare_op tare_op_DequantizeLinear = {
     .run = run_dequantize,
 };
 
-const tare_op tare_op_microsoft_QuantizeLinear = {
+const tare_op tare_op_microsoft_quantize_linear = {
     .name = "QuantizeLinear",
     .domain = "com.microsoft",
     .since = 1,
@@ -324,7 +325,7 @@ const tare_op tare_op_microsoft_QuantizeLinear = {
     .run = run_quantize,
 };
 
-const tare_op tare_op_microsoft_DequantizeLinear = {
+const tare_op tare_op_microsoft_dequantize_linear = {
     .name = "DequantizeLinear",
     .domain = "com.microsoft",
     .since = 1,

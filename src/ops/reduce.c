@@ -79,7 +79,7 @@ static tare_status infer(tare_node *node, tare_error *err) {
 
 static int needs(const tare_node *node) {
     if (!((const reduce_attrs *)node->attrs)->noop_with_empty_axes) return node->op->since;
-    return node->op == &tare_op_ReduceSum ? 13 : 18;
+    return node->op == &tare_op_reduce_sum ? 13 : 18;
 }
 
 /* ---- f32 ---- */
@@ -139,7 +139,8 @@ static float finish_f32(const struct reduction *reduction, float x, float shift)
 static float shift_of(float largest) { return isfinite(largest) ? largest : 0; }
 
 /* The row at `row` combined, mapped first. */
-static float row_f32(const struct reduction *reduction, enum map map, enum combine combine, const char *row, float shift) {
+static float row_f32(const struct reduction *reduction, enum map map, enum combine combine, const char *row,
+                     float shift) {
     const tare_tensor *from = reduction->call->inputs[0];
     const tare_kernels *kernels = reduction->call->kernels;
     const tare_rows *rows = &reduction->rows;
@@ -182,8 +183,8 @@ static float reduce_row_f32(const struct reduction *reduction, const char *row) 
 }
 
 /* `count` rows side by side, combined into the first lane's numbers. */
-static void block_f32(const struct reduction *reduction, enum map map, enum combine combine, float lanes[TARE_LANES][BLOCK],
-                      const float *from, const float *shift, size_t count) {
+static void block_f32(const struct reduction *reduction, enum map map, enum combine combine,
+                      float lanes[TARE_LANES][BLOCK], const float *from, const float *shift, size_t count) {
     const tare_kernels *kernels = reduction->call->kernels;
     float mapped[BLOCK];
     for (int j = 0; j < TARE_LANES; j++)
@@ -236,7 +237,8 @@ static double combine_f64(enum combine combine, double acc, double x) {
     }
 }
 
-static double row_f64(const struct reduction *reduction, enum map map, enum combine combine, const char *row, double shift) {
+static double row_f64(const struct reduction *reduction, enum map map, enum combine combine, const char *row,
+                      double shift) {
     const tare_tensor *from = reduction->call->inputs[0];
     double acc = (double)identity_f32(combine);
     tare_row_walk walk;
@@ -265,9 +267,7 @@ static double reduce_row_f64(const struct reduction *reduction, const char *row)
     }
 }
 
-static bool is_less(bool is_signed, uint64_t a, uint64_t b) {
-    return is_signed ? (int64_t)a < (int64_t)b : a < b;
-}
+static bool is_less(bool is_signed, uint64_t a, uint64_t b) { return is_signed ? (int64_t)a < (int64_t)b : a < b; }
 
 /* Sums and products wrap, so that bits are the same signed and unsigned. */
 static uint64_t reduce_row_s64(const struct reduction *reduction, const char *row) {
@@ -370,12 +370,12 @@ static tare_status run(const tare_call *call, const struct formula *formula, tar
     return TARE_OK;
 }
 
-#define REDUCTION(op, axes_duals, quant_kind, ...)                                                                     \
-    static tare_status op##_run(const tare_call *call, tare_error *err) {                                              \
-        static const struct formula formula = { __VA_ARGS__ };                                                                \
+#define REDUCTION(op, symbol, axes_duals, quant_kind, ...)                                                             \
+    static tare_status symbol##_run(const tare_call *call, tare_error *err) {                                          \
+        static const struct formula formula = { __VA_ARGS__ };                                                         \
         return run(call, &formula, err);                                                                               \
     }                                                                                                                  \
-    const tare_op tare_op_##op = {                                                                                     \
+    const tare_op tare_op_##symbol = {                                                                                 \
         .name = #op,                                                                                                   \
         .since = 1,                                                                                                    \
         .inputs = { 1, 2 },                                                                                            \
@@ -388,15 +388,15 @@ static tare_status run(const tare_call *call, const struct formula *formula, tar
         .quant = { .kind = quant_kind },                                                                               \
         .needs = needs,                                                                                                \
         .infer = infer,                                                                                                \
-        .run = op##_run,                                                                                               \
+        .run = symbol##_run,                                                                                           \
     };
-REDUCTION(ReduceL1, duals_17, TARE_QUANT_OBSERVE, MAP_ABS, COMBINE_ADD, FINISH_NONE)
-REDUCTION(ReduceL2, duals_17, TARE_QUANT_OBSERVE, MAP_SQUARE, COMBINE_ADD, FINISH_SQRT)
-REDUCTION(ReduceLogSum, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_LOG)
-REDUCTION(ReduceLogSumExp, duals_17, TARE_QUANT_OBSERVE, MAP_EXP, COMBINE_ADD, FINISH_LOG)
-REDUCTION(ReduceMax, duals_17, TARE_QUANT_PASS, MAP_NONE, COMBINE_MAX, FINISH_NONE)
-REDUCTION(ReduceMean, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_MEAN)
-REDUCTION(ReduceMin, duals_17, TARE_QUANT_PASS, MAP_NONE, COMBINE_MIN, FINISH_NONE)
-REDUCTION(ReduceProd, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_MUL, FINISH_NONE)
-REDUCTION(ReduceSum, duals_12, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_NONE)
-REDUCTION(ReduceSumSquare, duals_17, TARE_QUANT_OBSERVE, MAP_SQUARE, COMBINE_ADD, FINISH_NONE)
+REDUCTION(ReduceL1, reduce_l1, duals_17, TARE_QUANT_OBSERVE, MAP_ABS, COMBINE_ADD, FINISH_NONE)
+REDUCTION(ReduceL2, reduce_l2, duals_17, TARE_QUANT_OBSERVE, MAP_SQUARE, COMBINE_ADD, FINISH_SQRT)
+REDUCTION(ReduceLogSum, reduce_log_sum, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_LOG)
+REDUCTION(ReduceLogSumExp, reduce_log_sum_exp, duals_17, TARE_QUANT_OBSERVE, MAP_EXP, COMBINE_ADD, FINISH_LOG)
+REDUCTION(ReduceMax, reduce_max, duals_17, TARE_QUANT_PASS, MAP_NONE, COMBINE_MAX, FINISH_NONE)
+REDUCTION(ReduceMean, reduce_mean, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_MEAN)
+REDUCTION(ReduceMin, reduce_min, duals_17, TARE_QUANT_PASS, MAP_NONE, COMBINE_MIN, FINISH_NONE)
+REDUCTION(ReduceProd, reduce_prod, duals_17, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_MUL, FINISH_NONE)
+REDUCTION(ReduceSum, reduce_sum, duals_12, TARE_QUANT_OBSERVE, MAP_NONE, COMBINE_ADD, FINISH_NONE)
+REDUCTION(ReduceSumSquare, reduce_sum_square, duals_17, TARE_QUANT_OBSERVE, MAP_SQUARE, COMBINE_ADD, FINISH_NONE)

@@ -12,9 +12,9 @@ typedef struct tare_rows {
     int64_t outer_dim[TARE_RANK_MAX], outer_stride[TARE_RANK_MAX]; /* elements of the input */
     int64_t outer_to[TARE_RANK_MAX];                               /* elements of the output */
     int64_t row_dim[TARE_RANK_MAX], row_stride[TARE_RANK_MAX];     /* merged, in ONNX's order of dimensions */
-    int64_t outer;  /* groups of rows */
-    int64_t length; /* elements in a row */
-    int64_t inner;  /* rows in a group: row c starts c elements after the first, and so does its output */
+    int64_t outer;                                                 /* groups of rows */
+    int64_t length;                                                /* elements in a row */
+    int64_t inner; /* rows in a group: row c starts c elements after the first, and so does its output */
 } tare_rows;
 
 /* Rows over the dimensions in `axes` (bits, ONNX's numbering) of a tensor whose shape is given as it lies in `layout`;

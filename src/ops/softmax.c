@@ -206,34 +206,34 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     if (is_row) return TARE_OK;
     tare_value *flat, *links[2];
     tare_node *flatten, *added;
-    TARE_TRY(tare_insert_node(node, &tare_op_Flatten, input->name, &input, 1, &flat, &flatten, err));
-    TARE_TRY(tare_insert_node(node, &tare_op_Shape, input->name, &input, 1, &links[1], &added, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_flatten, input->name, &input, 1, &flat, &flatten, err));
+    TARE_TRY(tare_insert_node(node, &tare_op_shape, input->name, &input, 1, &links[1], &added, err));
     tare_attr_set_int(flatten, "axis", axis);
     TARE_TRY(tare_node_set_input(node, 0, flat, err));
-    return tare_append_node(node, &tare_op_Reshape, links, 2, &added, err);
+    return tare_append_node(node, &tare_op_reshape, links, 2, &added, err);
 }
 
-#define OP(op, run_function, ...)                                                                                      \
-    const tare_op tare_op_##op = { .name = #op,                                                                        \
-                                   .since = 13,                                                                        \
-                                   .inputs = { 1, 1 },                                                                 \
-                                   .outputs = { 1, 1 },                                                                \
-                                   .attrs = fields,                                                                    \
-                                   .attrs_size = sizeof(softmax_attrs),                                                \
-                                   .flags = TARE_OP_IN_PLACE,                                                          \
-                                   .layout = TARE_LAYOUT_EITHER,                                                       \
-                                   .quant = { __VA_ARGS__ },                                                           \
-                                   .infer = infer,                                                                     \
-                                   .run = run_function };                                                              \
-    const tare_op tare_op_##op##_1 = { .name = #op,                                                                    \
-                                       .since = 1,                                                                     \
-                                       .until = 12,                                                                    \
+#define OP(op, symbol, run_function, ...)                                                                              \
+    const tare_op tare_op_##symbol = { .name = #op,                                                                    \
+                                       .since = 13,                                                                    \
                                        .inputs = { 1, 1 },                                                             \
                                        .outputs = { 1, 1 },                                                            \
-                                       .attrs = fields_1,                                                              \
+                                       .attrs = fields,                                                                \
                                        .attrs_size = sizeof(softmax_attrs),                                            \
-                                       .upgrade = upgrade,                                                             \
-                                       .infer = infer };
-OP(Softmax, run_softmax, .kind = TARE_QUANT_FIXED, .lo = 0, .hi = 1)
-OP(LogSoftmax, run_log, .kind = TARE_QUANT_OBSERVE)
-OP(Hardmax, run_hardmax, .kind = TARE_QUANT_FIXED, .lo = 0, .hi = 1)
+                                       .flags = TARE_OP_IN_PLACE,                                                      \
+                                       .layout = TARE_LAYOUT_EITHER,                                                   \
+                                       .quant = { __VA_ARGS__ },                                                       \
+                                       .infer = infer,                                                                 \
+                                       .run = run_function };                                                          \
+    const tare_op tare_op_##symbol##_1 = { .name = #op,                                                                \
+                                           .since = 1,                                                                 \
+                                           .until = 12,                                                                \
+                                           .inputs = { 1, 1 },                                                         \
+                                           .outputs = { 1, 1 },                                                        \
+                                           .attrs = fields_1,                                                          \
+                                           .attrs_size = sizeof(softmax_attrs),                                        \
+                                           .upgrade = upgrade,                                                         \
+                                           .infer = infer };
+OP(Softmax, softmax, run_softmax, .kind = TARE_QUANT_FIXED, .lo = 0, .hi = 1)
+OP(LogSoftmax, log_softmax, run_log, .kind = TARE_QUANT_OBSERVE)
+OP(Hardmax, hardmax, run_hardmax, .kind = TARE_QUANT_FIXED, .lo = 0, .hi = 1)

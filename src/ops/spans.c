@@ -71,9 +71,7 @@ static void walk_rows(const struct walk *walk, int64_t first, int64_t last) {
     }
 }
 
-static void rows_work(void *context, int64_t first, int64_t last) {
-    walk_rows(context, first, last);
-}
+static void rows_work(void *context, int64_t first, int64_t last) { walk_rows(context, first, last); }
 
 /* A range of the one span there is. */
 static void span_work(void *context, int64_t first, int64_t last) {

@@ -14,9 +14,9 @@ enum {
 typedef struct tare_spans {
     int rank; /* after merging; 1 at least */
     int operands;
-    int64_t dim[TARE_RANK_MAX];                              /* the last one is the span */
+    int64_t dim[TARE_RANK_MAX];                         /* the last one is the span */
     int64_t stride[TARE_SPANS_OPERANDS][TARE_RANK_MAX]; /* elements; the last one is 0 or 1 */
-    int64_t rows, span;                                      /* spans, and elements in each */
+    int64_t rows, span;                                 /* spans, and elements in each */
 } tare_spans;
 
 /* The operands, dense and row-major, broadcast to the shape `to`, which the output has, dense too. */
