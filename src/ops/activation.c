@@ -84,7 +84,7 @@ static void negative_expm1(const tare_call *call, float *to, const float *from, 
 
 SPAN(elu) {
     ATTRS(call);
-    float e[TARE_NUMBERS_CHUNK];
+    float e[TARE_NUMBERS_CHUNK] = { 0 };
     negative_expm1(call, e, from, count, 1);
     for (size_t i = 0; i < count; i++) to[i] = from[i] > 0 ? from[i] : a->alpha * e[i];
 }
@@ -100,7 +100,7 @@ DOUBLE(selu) { return (double)((const activation *)attrs)->gamma * elu_f64(attrs
 /* max(0, x) + min(0, alpha (exp(x / alpha) - 1)) */
 SPAN(celu) {
     ATTRS(call);
-    float e[TARE_NUMBERS_CHUNK];
+    float e[TARE_NUMBERS_CHUNK] = { 0 };
     for (size_t i = 0; i < count; i++) e[i] = from[i] / a->alpha;
     call->kernels->expm1_f32(e, e, count);
     for (size_t i = 0; i < count; i++) {
@@ -147,7 +147,7 @@ DOUBLE(tanh) { return (void)attrs, Sleef_cinz_tanhd1_u10purec(x); }
 
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)) */
 SPAN(softplus) {
-    float e[TARE_NUMBERS_CHUNK];
+    float e[TARE_NUMBERS_CHUNK] = { 0 };
     for (size_t i = 0; i < count; i++) e[i] = from[i] > 0 ? -from[i] : from[i];
     call->kernels->exp_f32(e, e, count);
     call->kernels->log1p_f32(e, e, count);
