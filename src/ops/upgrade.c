@@ -1,18 +1,6 @@
 /* Steps of rewriting a node to its canonical form (upgrade.h). */
 #include "ops/upgrade.h"
 
-tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err) {
-    size_t size = op->attrs_size ? op->attrs_size : 1;
-    void *attrs = tare_arena_alloc(node->graph->model->arena, 1, size);
-    if (!attrs) return tare_fail_memory(err, size);
-    if (op->attrs) tare_fields_set_defaults(op->attrs, attrs);
-    node->op = op;
-    node->type = op->name;
-    node->domain = op->domain ? op->domain : "";
-    node->attrs = attrs;
-    return TARE_OK;
-}
-
 tare_status tare_insert_node(tare_node *before, const tare_op *op, const char *base, tare_value *const *inputs,
                              int input_count, tare_value **out, tare_node **added, tare_error *err) {
     tare_graph *graph = before->graph;

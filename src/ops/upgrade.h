@@ -5,9 +5,6 @@
 
 #include "ops/op.h"
 
-/* The node becomes one of `op`: fresh attributes at their defaults, links as they are. */
-tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err);
-
 /* A new node before `before` with one new output, whose name is made of `base`. */
 tare_status tare_insert_node(tare_node *before, const tare_op *op, const char *base, tare_value *const *inputs,
                              int input_count, tare_value **out, tare_node **added, tare_error *err);
