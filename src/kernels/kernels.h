@@ -4,8 +4,8 @@
  *
  * Float order (the contract behind "same bits"): a dot product runs over k in order in blocks of TARE_K_BLOCK, each a
  * chain of fused multiply-adds from +0, block sums added in order, bias last. Vector lanes go over outputs. Row
- * reductions: TARE_LANES lanes, lane j takes j, j+16, …; then the tree 8-4-2-1. Taps in the padding multiply 0. All NaNs
- * count as one: which bits a NaN has differs between instruction sets.
+ * reductions: TARE_LANES lanes, lane j takes j, j+16, …; then the tree 8-4-2-1. In a matrix product taps in the padding
+ * multiply 0; elsewhere they are left out. All NaNs count as one: which bits a NaN has differs between instruction sets.
  *
  * Only elements named by counts are read or written, up to the last byte. Inputs and outputs may be the same array
  * (in place) where a slot maps element i to element i, and must not overlap otherwise. */
@@ -54,14 +54,19 @@ typedef struct tare_gemm_f32_args {
 } tare_gemm_f32_args;
 typedef void tare_gemm_f32_fn(const tare_gemm_f32_args *args);
 
-/* Depthwise, channels-last: c[m][ch] = clamp(Σ_t a[t * rows + m][ch] * w[t][ch] + bias[ch]); rows output pixels, t in
- * order (blocks of TARE_K_BLOCK taps as above). w: row t at w + t * w_stride floats; a stride of 0 uses one row for all
- * taps: a row of ones sums windows. */
+/* Depthwise convolution of a line of pixels, channels last:
+ *   c[m][ch] = clamp(Σ_t a_t[m - first_t][ch] * w_t[ch] + bias[ch])  over the taps t with first_t <= m < last_t,
+ * in the order of t (blocks of TARE_K_BLOCK taps as above). Taps that lie in the padding are not there: a whole tap is
+ * left out, one that sticks out at an end has a later `first` or an earlier `last`. */
+typedef struct tare_depthwise_tap {
+    const float *a; /* of pixel `first`; the next pixels' lie at a_step floats */
+    const float *w; /* one for each channel; taps may share it: a row of ones sums windows */
+    size_t first, last;
+} tare_depthwise_tap;
 typedef struct tare_depthwise_f32_args {
-    size_t rows, channels, taps;
-    const float *const *a;
-    const float *w;
-    size_t w_stride;
+    size_t pixels, channels, taps;
+    const tare_depthwise_tap *tap;
+    size_t a_step;
     const float *bias; /* NULL: none */
     float *c;
     size_t c_stride;

@@ -159,20 +159,34 @@ static bool check_gemm(const char *slot, tare_gemm_f32_fn *scalar, tare_gemm_f32
     return ok;
 }
 
-static bool check_depthwise_sizes(tare_depthwise_f32_fn *scalar, tare_depthwise_f32_fn *variant, size_t rows,
+/* Taps that reach every pixel, and some that stick out at an end or reach none. */
+static const tare_depthwise_tap *draw_taps(size_t taps, size_t pixels, size_t channels, size_t step, bool wild) {
+    tare_depthwise_tap *tap = (tare_depthwise_tap *)(void *)at_edge(4, taps * sizeof *tap);
+    size_t lines = 3, line = pixels ? (pixels - 1) * step + channels : 0;
+    float *a = draw_at_edge(0, lines * line, wild), *w = draw_at_edge(1, 5 * channels, wild);
+    for (size_t t = 0; t < taps; t++) {
+        size_t first = below(4) ? 0 : below(pixels + 1), last = below(4) ? pixels : below(pixels + 1);
+        if (last < first) last = first;
+        if (below(8)) first = 0, last = pixels;
+        size_t at = first < last ? (t % 3 == 0 ? lines - 1 : below(lines)) * line + first * step : 0;
+        tap[t] = (tare_depthwise_tap){ a + at, w + below(5) * channels, first, last };
+    }
+    return tap;
+}
+
+static bool check_depthwise_sizes(tare_depthwise_f32_fn *scalar, tare_depthwise_f32_fn *variant, size_t pixels,
                                   size_t channels, size_t taps) {
     static unsigned turn;
     turn++;
     bool wild = turn % 3 == 0;
-    size_t lines = 7, stride = channels + (turn & 2 ? 5 : 0), w_stride = turn & 8 ? 0 : channels + (turn & 16 ? 2 : 0);
-    size_t size = rows ? (rows - 1) * stride + channels : 0;
+    size_t stride = channels + (turn & 2 ? 5 : 0), step = channels * (turn & 8 ? 2 : 1);
+    size_t size = pixels ? (pixels - 1) * stride + channels : 0;
     float *want = floats_at_edge(5, size), *got = floats_at_edge(6, size);
-    tare_depthwise_f32_args d = { .rows = rows,
+    tare_depthwise_f32_args d = { .pixels = pixels,
                                   .channels = channels,
                                   .taps = taps,
-                                  .w_stride = w_stride,
-                                  .a = point(draw_at_edge(0, lines * channels, wild), lines, channels, taps * rows),
-                                  .w = draw_at_edge(1, taps ? (taps - 1) * w_stride + channels : 0, wild),
+                                  .tap = draw_taps(taps, pixels, channels, step, wild),
+                                  .a_step = step,
                                   .bias = turn & 1 ? draw_at_edge(2, channels, wild) : NULL,
                                   .c = want,
                                   .c_stride = stride,
@@ -182,8 +196,8 @@ static bool check_depthwise_sizes(tare_depthwise_f32_fn *scalar, tare_depthwise_
     d.c = got;
     variant(&d);
     char what[160];
-    snprintf(what, sizeof what, "%zu rows, %zu channels, %zu taps, c_stride %zu, w_stride %zu, bias %d, wild %d", rows,
-             channels, taps, stride, w_stride, d.bias != NULL, wild);
+    snprintf(what, sizeof what, "%zu pixels, %zu channels, %zu taps, c_stride %zu, a_step %zu, bias %d, wild %d",
+             pixels, channels, taps, stride, step, d.bias != NULL, wild);
     return all_same(what, want, got, size);
 }
 

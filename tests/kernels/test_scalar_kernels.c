@@ -52,22 +52,23 @@ static void test_gemm_adds_blocks(void **state) {
     assert_true(c == 1 + 0x1p-23f);
 }
 
+/* Three taps over a line of four pixels, padded by one at both ends. */
 static void test_depthwise_of_integers(void **state) {
     (void)state;
-    enum { CHANNELS = 5, TAPS = 3 };
-    float a[4 * CHANNELS], w[TAPS * CHANNELS], bias[CHANNELS], c[2 * CHANNELS];
-    const float *rows[TAPS * 2] = { a, a + 5, a + 5, a + 10, a + 10, a + 15 };
-    for (int i = 0; i < 4 * CHANNELS; i++) a[i] = (float)(i * i % 17);
-    for (int i = 0; i < TAPS * CHANNELS; i++) w[i] = (float)(i - 7);
+    enum { CHANNELS = 5, PIXELS = 4 };
+    float a[PIXELS * CHANNELS], w[3 * CHANNELS], bias[CHANNELS], c[PIXELS * CHANNELS];
+    const tare_depthwise_tap taps[] = { { a, w, 1, 4 }, { a, w + 5, 0, 4 }, { a + 5, w + 10, 0, 3 } };
+    for (int i = 0; i < PIXELS * CHANNELS; i++) a[i] = (float)(i * i % 17);
+    for (int i = 0; i < 3 * CHANNELS; i++) w[i] = (float)(i - 7);
     for (int i = 0; i < CHANNELS; i++) bias[i] = (float)(100 * i);
-    tare_depthwise_f32_args d = { 2, CHANNELS, TAPS, rows, w, CHANNELS, bias, c, CHANNELS, -50, INFINITY };
+    tare_depthwise_f32_args d = { PIXELS, CHANNELS, 3, taps, CHANNELS, bias, c, CHANNELS, -50, INFINITY };
     tare_depthwise_f32_scalar(&d);
-    for (int m = 0; m < 2; m++) {
+    for (int m = 0; m < PIXELS; m++) {
         for (int n = 0; n < CHANNELS; n++) {
             int sum = 100 * n;
-            for (int t = 0; t < TAPS; t++) {
-                int i = (m + t) * CHANNELS + n;
-                sum += i * i % 17 * (t * CHANNELS + n - 7);
+            for (int t = 0; t < 3; t++) {
+                int i = (m + t - 1) * CHANNELS + n;
+                if (m + t >= 1 && m + t - 1 < PIXELS) sum += i * i % 17 * (t * CHANNELS + n - 7);
             }
             assert_int_equal((int)c[m * CHANNELS + n], sum < -50 ? -50 : sum);
         }
