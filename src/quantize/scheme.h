@@ -31,6 +31,8 @@ typedef struct tare_scheme {
     tare_model *model;
     const tare_quantize_options *options;
     tare_log *log;
+    size_t raised; /* products whose weight scales grew for their bias */
+    const char *first_raised;
     TARE_VEC(tare_product) products;
     TARE_VEC(tare_scheme_value) values; /* value->mark is the index + 1 */
 } tare_scheme;

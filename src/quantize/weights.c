@@ -7,6 +7,9 @@
 /* A channel whose weights are all 0 has codes 0 whatever the scale; with a bias, this many steps carry it. */
 static const double bias_steps = 1 << 24;
 
+/* s_x * s_w must stay far from where f32 loses bits; weights below that are as good as 0. */
+static const double least_product = 0x1p-110;
+
 typedef struct channels {
     size_t count, inner, outer; /* of the weight: outer × count × inner numbers */
 } channels;
@@ -48,8 +51,10 @@ static float channel_scale(const tare_scheme *s, const tare_product *p, const fl
     tare_scale_from_range(-reach, reach, code, true, s->options->power_of_two || s->options->target->power_of_two,
                           &scale, &zero_point);
     const double input_scale = (double)p->data[0]->quant->scale[0], bias = largest_bias(p, channel, c->count);
+    const double floor = least_product / input_scale;
+    if ((double)scale < floor) scale = (float)floor;
     if (bias <= 0) return scale;
-    if (reach <= 0) return (float)(bias / (input_scale * bias_steps));
+    if (reach <= 0) return (float)fmax(bias / (input_scale * bias_steps), floor);
     /* W5: bias codes must fit: s_w >= |b| / (s_x (2^31 - 1)); one part in 2^20 more for the roundings on the way. */
     const double least = bias / (input_scale * INT32_MAX) * (1 + 0x1p-20);
     *raised |= (double)scale < least;
@@ -65,9 +70,11 @@ static tare_status make_quant(tare_scheme *s, const tare_product *p, tare_quant 
     if (!quant || !scale || !zero_point) return tare_fail_memory(err, c.count * sizeof *scale);
     bool raised = false;
     for (size_t i = 0; i < c.count; i++) scale[i] = channel_scale(s, p, p->weight->constant->data, &c, i, &raised);
-    if (raised)
-        tare_log_warn(s->log, "node '%s' (%s): weight scale raised so that the bias fits in 32 bits", p->node->name,
+    if (raised) {
+        tare_log_note(s->log, "node '%s' (%s): weight scale raised so that the bias fits in 32 bits", p->node->name,
                       p->node->type);
+        if (!s->raised++) s->first_raised = p->node->name;
+    }
     *quant = (tare_quant){ .code = s->options->weight ? s->options->weight : s->options->target->weight,
                            .axis = p->channel_axis,
                            .count = c.count,
@@ -118,5 +125,11 @@ tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err) {
         TARE_TRY(make_quant(scheme, p, &quant, err));
         TARE_TRY(assign(scheme, p, quant, err));
     }
+    if (scheme->raised)
+        tare_log_warn(
+            scheme->log,
+            "%zu nodes, the first '%s': weight scales raised so that the bias fits in 32 bits; channels that are "
+            "nearly dead do this",
+            scheme->raised, scheme->first_raised);
     return TARE_OK;
 }
