@@ -1,7 +1,5 @@
 /* Upsample, before opset 10: rewritten to the Resize that computes the same. */
-#include <string.h>
-
-#include "ops/op.h"
+#include "ops/attr.h"
 
 typedef struct attributes {
     int mode;
@@ -19,34 +17,25 @@ static const tare_op_dual duals[] = {
     { 0 },
 };
 
-static void set_word(tare_node *node, const char *attribute, const char *word) {
-    const tare_field *field = tare_fields_find(node->op->attrs, attribute);
-    int *at = tare_field_at(field, node->attrs);
-    for (int i = 0; field->names[i]; i++)
-        if (!strcmp(field->names[i], word)) *at = i;
-}
-
 /* Resize(X, roi none, scales), source = floor(x / scale), or linear between neighbours of x / scale (ONNX Upsample-9,
  * Resize-11 with `asymmetric`). */
 static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) {
+    (void)graph;
     const attributes *attrs = node->attrs;
+    const char *mode = modes[attrs->mode];
     const tare_op *resize = tare_op_find("", "Resize", 13);
-    if (node->input_count != 2 || node->output_count != 1 || !resize)
+    if (!resize) return tare_fail(err, TARE_E_BUG, "there is no Resize to become");
+    if (node->input_count != 2 || node->output_count != 1)
         return tare_fail(err, TARE_E_MALFORMED, "has %d inputs and %d outputs, want 2 and 1", node->input_count,
                          node->output_count);
-    void *own = tare_arena_alloc(graph->model->arena, 1, resize->attrs_size);
     tare_value *scales = node->inputs[1];
-    if (!own) return tare_fail_memory(err, resize->attrs_size);
     TARE_TRY(tare_node_resize_inputs(node, 3, err));
     TARE_TRY(tare_node_set_input(node, 2, scales, err));
     TARE_TRY(tare_node_set_input(node, 1, NULL, err));
-    tare_fields_set_defaults(resize->attrs, own);
-    node->op = resize;
-    node->type = resize->name;
-    node->attrs = own;
-    set_word(node, "mode", modes[attrs->mode]);
-    set_word(node, "coordinate_transformation_mode", "asymmetric");
-    set_word(node, "nearest_mode", "floor");
+    TARE_TRY(tare_node_become(node, resize, err));
+    tare_attr_set_word(node, "mode", mode);
+    tare_attr_set_word(node, "coordinate_transformation_mode", "asymmetric");
+    tare_attr_set_word(node, "nearest_mode", "floor");
     return TARE_OK;
 }
 
