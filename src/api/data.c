@@ -4,8 +4,7 @@
 #include "samples/samples.h"
 
 const tare_field tare_data_fields[] = {
-    { "data", TARE_FIELD_STRINGS, offsetof(tare_data_options, data), TARE_FIELD_ONE,
-      .metavar = "[NAME=]SRC",
+    { "data", TARE_FIELD_STRINGS, offsetof(tare_data_options, data), TARE_FIELD_ONE, .metavar = "[NAME=]SRC",
       .help = "a directory or file of images, .npy, .npz, a list file, F.bin:f32:1x3x8x8, random:N; once per input" },
     { "samples", TARE_FIELD_STRING, offsetof(tare_data_options, samples), .metavar = "N|A:B",
       .help = "the first N, or those from A up to B" },

@@ -12,7 +12,7 @@ enum {
 typedef struct plan {
     size_t taps, repeats; /* repeats: outputs of a group */
     int64_t lines, pieces;
-    int64_t pixels; /* of the input */
+    int64_t pixels;              /* of the input */
     size_t copy_size, taps_size; /* bytes: of the copy, of a thread's list of taps */
 } plan;
 
@@ -82,18 +82,17 @@ static void convolve(void *context, size_t index, size_t thread) {
     tare_depthwise_tap *taps = (tare_depthwise_tap *)(void *)(j->taps + thread * j->plan->taps_size);
     int64_t end = tare_piece(j->plan->lines, (int64_t)index + 1, j->plan->pieces);
     for (int64_t line = tare_piece(j->plan->lines, (int64_t)index, j->plan->pieces); line < end; line++) {
-        j->run->kernels->depthwise_f32(
-            &(tare_depthwise_f32_args){ .pixels = (size_t)axis->out,
-                                        .channels = channels,
-                                        .taps = tare_window_list(&conv->window, line, j->x, channels, j->run->weights,
-                                                                 channels, taps),
-                                        .tap = taps,
-                                        .a_step = (size_t)axis->stride * channels,
-                                        .bias = j->run->bias,
-                                        .c = j->run->y + (size_t)(line * axis->out) * channels,
-                                        .c_stride = channels,
-                                        .lo = conv->lo,
-                                        .hi = conv->hi });
+        j->run->kernels->depthwise_f32(&(tare_depthwise_f32_args){
+            .pixels = (size_t)axis->out,
+            .channels = channels,
+            .taps = tare_window_list(&conv->window, line, j->x, channels, j->run->weights, channels, taps),
+            .tap = taps,
+            .a_step = (size_t)axis->stride * channels,
+            .bias = j->run->bias,
+            .c = j->run->y + (size_t)(line * axis->out) * channels,
+            .c_stride = channels,
+            .lo = conv->lo,
+            .hi = conv->hi });
     }
 }
 

@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct plan {
-    tare_window window; /* along a line that is copied it has one tap and no padding */
+    tare_window window;                                  /* along a line that is copied it has one tap and no padding */
     size_t depth, taps, in_group, out_group, group_size; /* group_size: floats that a group's weights take */
     size_t pixel;                                        /* floats from one input pixel to the next */
     bool is_copied;
@@ -75,9 +75,9 @@ static tare_status make_plan(tare_conv *conv, tare_arena *arena, size_t *scratch
                          !tare_size_mul(copy, p->pixel * sizeof(float), &copy)))
         return tare_fail_memory(err, SIZE_MAX);
     p->pointers_size = rows * p->taps * sizeof(const float *);
-    if (!tare_size_align(p->pointers_size, ALIGNMENT, &p->pointers_size) ||
-        !tare_size_align(copy, ALIGNMENT, &copy) || !tare_size_mul(p->pointers_size, conv->threads, &pointers) ||
-        !tare_size_add(*scratch, copy, scratch) || !tare_size_add(*scratch, pointers, scratch))
+    if (!tare_size_align(p->pointers_size, ALIGNMENT, &p->pointers_size) || !tare_size_align(copy, ALIGNMENT, &copy) ||
+        !tare_size_mul(p->pointers_size, conv->threads, &pointers) || !tare_size_add(*scratch, copy, scratch) ||
+        !tare_size_add(*scratch, pointers, scratch))
         return tare_fail_memory(err, SIZE_MAX);
     float *zeros = tare_arena_alloc(arena, p->in_group * (size_t)conv->group * (p->depth / p->in_group), sizeof *zeros);
     if (!zeros) return tare_fail_memory(err, p->pixel * sizeof *zeros);
@@ -152,8 +152,8 @@ static void point(const job *j, const float **a, int64_t first, int64_t rows) {
         for (int64_t tap = 0; tap < outer; tap++) {
             int64_t input = tare_window_line(window, line, tap);
             for (int64_t k = 0; k < axis->kernel; k++)
-                point_tap(j, a + (tap * axis->kernel + k) * rows + row, input < 0 ? NULL : j->x + (size_t)input * pitch, k,
-                          output, count);
+                point_tap(j, a + (tap * axis->kernel + k) * rows + row, input < 0 ? NULL : j->x + (size_t)input * pitch,
+                          k, output, count);
         }
     }
 }

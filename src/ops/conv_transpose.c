@@ -41,8 +41,8 @@ static tare_status check_list(const char *name, const tare_ints *list, int rank,
     return TARE_OK;
 }
 
-/* Of one axis: whole is what strides and taps reach; SAME makes in * stride of it, output_shape what it says, by pads
- * whose odd one lies at the end for SAME_UPPER (as ONNX Runtime does). */
+/* Of one axis: whole is what strides and taps reach. SAME takes pads off until in * stride are left, output_shape until it
+ * is met (behind a smaller whole there is only bias); the odd pad lies at the end for SAME_UPPER, else at the beginning. */
 static void fit_axis(tare_window_axis *axis, const attributes *attrs, int i, int64_t in) {
     int64_t padding = attrs->output_padding.count ? attrs->output_padding.at[i] : 0;
     int64_t whole = (in - 1) * axis->stride + (axis->kernel - 1) * axis->dilation + 1 + padding;
@@ -51,9 +51,10 @@ static void fit_axis(tare_window_axis *axis, const attributes *attrs, int i, int
     axis->in = in;
     axis->out = whole - axis->before - axis->after;
     if (!attrs->output_shape.count && !is_same) return;
-    axis->out = attrs->output_shape.count ? attrs->output_shape.at[i] : in * axis->stride;
-    int64_t total = whole > axis->out ? whole - axis->out : 0;
-    axis->before = auto_pad == TARE_AUTO_PAD_SAME_LOWER ? total - total / 2 : total / 2;
+    int64_t wanted = attrs->output_shape.count ? attrs->output_shape.at[i] : in * axis->stride;
+    int64_t total = whole > wanted ? whole - wanted : 0;
+    axis->out = attrs->output_shape.count ? wanted : whole - total;
+    axis->before = auto_pad == TARE_AUTO_PAD_SAME_UPPER ? total / 2 : total - total / 2;
     axis->after = total - axis->before;
 }
 

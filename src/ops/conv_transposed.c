@@ -249,8 +249,7 @@ static void run_lines(void *context, size_t index, size_t thread) {
 
 static void run(const tare_conv_run *run) {
     const plan *p = run->conv->plan;
-    tare_pool_run(run->pool, (size_t)p->pieces, run_lines,
-                  &(job){ .run = run, .conv = run->conv, .plan = p });
+    tare_pool_run(run->pool, (size_t)p->pieces, run_lines, &(job){ .run = run, .conv = run->conv, .plan = p });
 }
 
 const tare_conv_way tare_conv_transposed = { make_plan, pack, pack_bias, run };

@@ -65,9 +65,10 @@ enum { ALIGNMENT = 64 };
 
 typedef struct state {
     size_t rows, columns, depth;
-    const float *packed, *bias;          /* constants; NULL: made in each run, or none */
-    bool has_bias;                       /* c is one; else it is added after the product */
-    size_t packed_at, bias_at, a_at, c_at; /* in the scratch: b packed, the bias padded, a transposed, a row of beta c */
+    const float *packed, *bias; /* constants; NULL: made in each run, or none */
+    bool has_bias;              /* c is one; else it is added after the product */
+    size_t packed_at, bias_at, a_at,
+        c_at; /* in the scratch: b packed, the bias padded, a transposed, a row of beta c */
     size_t scratch;
     float lo, hi;
 } state;
@@ -105,7 +106,8 @@ static tare_status prepare_sides(state *s, const tare_prepare *p, tare_error *er
     if (attrs->trans_a) TARE_TRY(add_floats(s, s->rows * s->depth, &s->a_at, err));
     if (!c) return TARE_OK;
     s->has_bias = attrs->alpha == 1 && attrs->beta == 1 && c->shape.rank > 0 &&
-                  c->shape.dim[c->shape.rank - 1] == (int64_t)s->columns && (c->shape.rank == 1 || c->shape.dim[0] == 1);
+                  c->shape.dim[c->shape.rank - 1] == (int64_t)s->columns &&
+                  (c->shape.rank == 1 || c->shape.dim[0] == 1);
     if (!s->has_bias) return add_floats(s, s->columns, &s->c_at, err);
     if (!is_ready(c)) return add_floats(s, bias_size, &s->bias_at, err);
     float *bias = tare_arena_alloc_raw(p->arena, bias_size, sizeof *bias);

@@ -44,8 +44,7 @@ static void average(void *context, size_t index, size_t thread) {
     for (size_t i = 0; i < PART; i++) ones[i] = 1;
     for (size_t pixel = 0, count; pixel < j->pixels; pixel += count) {
         count = j->pixels - pixel < TARE_K_BLOCK ? j->pixels - pixel : TARE_K_BLOCK;
-        for (size_t i = 0; i < count; i++)
-            taps[i] = (tare_depthwise_tap){ x + (pixel + i) * j->channels, ones, 0, 1 };
+        for (size_t i = 0; i < count; i++) taps[i] = (tare_depthwise_tap){ x + (pixel + i) * j->channels, ones, 0, 1 };
         k->depthwise_f32(&(tare_depthwise_f32_args){ .pixels = 1,
                                                      .channels = width,
                                                      .taps = count,

@@ -13,12 +13,7 @@ typedef struct attributes {
 } attributes;
 
 #define POWER                                                                                                          \
-    { .name = "p",                                                                                                     \
-      .type = TARE_FIELD_INT,                                                                                          \
-      .offset = offsetof(attributes, p),                                                                               \
-      .fallback.i = 2,                                                                                                 \
-      .lo = 1,                                                                                                         \
-      .hi = 1000 }
+    { .name = "p", .type = TARE_FIELD_INT, .offset = offsetof(attributes, p), .fallback.i = 2, .lo = 1, .hi = 1000 }
 
 static const tare_field fields[] = {
     TARE_WINDOW_FIELDS(attributes, window),

@@ -103,7 +103,9 @@ typedef struct state {
 static tare_status prepare(tare_prepare *p, tare_error *err) {
     state *s = tare_arena_alloc(p->arena, 1, sizeof *s);
     if (!s) return tare_fail_memory(err, sizeof *s);
-    *s = (state){ .geometry = measure(&p->inputs[0]->shape, &p->inputs[1]->shape), .lo = p->clamp_lo, .hi = p->clamp_hi };
+    *s = (state){ .geometry = measure(&p->inputs[0]->shape, &p->inputs[1]->shape),
+                  .lo = p->clamp_lo,
+                  .hi = p->clamp_hi };
     const geometry *g = &s->geometry;
     const tare_tensor *b = p->inputs[1];
     size_t one = tare_packed_f32_size((size_t)g->depth, (size_t)g->columns), size;
@@ -113,8 +115,8 @@ static tare_status prepare(tare_prepare *p, tare_error *err) {
     if (b->data && b->dtype == TARE_F32) {
         float *packed = tare_arena_alloc_raw(p->arena, size, 1);
         if (!packed) return tare_fail_memory(err, size);
-        tare_product_pack(packed, b->data, (size_t)g->b_count, (size_t)g->depth, (size_t)g->columns,
-                          (size_t)g->columns, 1, NULL);
+        tare_product_pack(packed, b->data, (size_t)g->b_count, (size_t)g->depth, (size_t)g->columns, (size_t)g->columns,
+                          1, NULL);
         s->packed = packed;
     } else {
         s->scratch = p->scratch_size = size;

@@ -140,7 +140,7 @@ static int64_t find_pixel(const tare_window *window, const int64_t *o, int64_t t
 }
 
 /* All channels of one output pixel. */
-#define PLAIN(name, type, lowest)                                                                                            \
+#define PLAIN(name, type, lowest)                                                                                      \
     static void pool_pixel_##name(const job *j, int64_t image, const int64_t *o, int64_t output) {                     \
         const state *s = j->state;                                                                                     \
         const tare_call *call = j->call;                                                                               \
@@ -151,7 +151,7 @@ static int64_t find_pixel(const tare_window *window, const int64_t *o, int64_t t
         type *y = (type *)call->outputs[0]->data + first;                                                              \
         int64_t *places = call->output_count > 1 && call->outputs[1] ? call->outputs[1]->data : NULL;                  \
         bool is_first = true;                                                                                          \
-        for (size_t c = 0; c < channels; c++) y[c] = lowest;                                                            \
+        for (size_t c = 0; c < channels; c++) y[c] = lowest;                                                           \
         for (int64_t tap = 0; tap < taps; tap++) {                                                                     \
             int64_t pixel = find_pixel(&s->window, o, tap, at);                                                        \
             if (pixel < 0) continue;                                                                                   \

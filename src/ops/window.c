@@ -22,9 +22,7 @@ static tare_status check_list(const char *name, const tare_ints *list, size_t wa
     return TARE_OK;
 }
 
-static int64_t entry(const tare_ints *list, int i, int64_t fallback) {
-    return list->count ? list->at[i] : fallback;
-}
+static int64_t entry(const tare_ints *list, int i, int64_t fallback) { return list->count ? list->at[i] : fallback; }
 
 tare_status tare_window_read(tare_window *window, const tare_window_attrs *attrs, int rank, const int64_t *kernel,
                              tare_error *err) {

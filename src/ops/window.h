@@ -38,10 +38,10 @@ typedef struct tare_window_attrs {
           .type = TARE_FIELD_INTS,                                                                                     \
           .offset = offsetof(attributes, window.pads),                                                                 \
           .flags = TARE_FIELD_SPATIAL },                                                                               \
-        { .name = "strides",                                                                                           \
-          .type = TARE_FIELD_INTS,                                                                                     \
-          .offset = offsetof(attributes, window.strides),                                                              \
-          .flags = TARE_FIELD_SPATIAL }
+    {                                                                                                                  \
+        .name = "strides", .type = TARE_FIELD_INTS, .offset = offsetof(attributes, window.strides),                    \
+        .flags = TARE_FIELD_SPATIAL                                                                                    \
+    }
 
 /* One spatial dimension: output element o meets the input elements o * stride + k * dilation - before, k < kernel. */
 typedef struct tare_window_axis {

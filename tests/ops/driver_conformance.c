@@ -1,5 +1,5 @@
 /* What the conformance test runs: one model on given inputs, node by node.
- *   driver_conformance MODEL INPUTS OUTPUTS
+ *   driver_conformance MODEL INPUTS OUTPUTS [THREADS [CPU]]
  * INPUTS and OUTPUTS hold one tensor after the other, in the order of the graph: a line "DTYPE RANK DIM…", then its bytes.
  * Errors go to stderr; the exit status is the tare_status. */
 #include <inttypes.h>
@@ -10,6 +10,9 @@
 #include "base/memory.h"
 #include "formats/format.h"
 #include "ops/op.h"
+
+static const tare_kernels *kernels;
+static tare_pool *pool; /* NULL: no threads */
 
 static int finish(const tare_error *err) {
     if (err->status != TARE_OK) fprintf(stderr, "%s\n", err->text);
@@ -49,7 +52,7 @@ static tare_status run_node(const tare_node *node, tare_map *tensors, tare_arena
         inputs[i] = tare_arena_alloc(arena, 1, sizeof **inputs);
         *inputs[i] = *value->constant;
     }
-    TARE_TRY(tare_node_run_once(node, inputs, outputs, tare_kernels_for(tare_cpu_detect()), NULL, arena, err));
+    TARE_TRY(tare_node_run_once(node, inputs, outputs, kernels, pool, arena, err));
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i]) tare_map_put(tensors, node->outputs[i]->name, outputs[i]);
     return TARE_OK;
@@ -81,7 +84,11 @@ static tare_status run_graph(tare_model *model, FILE *in, FILE *out, tare_arena 
 int main(int count, char **arguments) {
     tare_error err = { 0 };
     tare_model *model = NULL;
-    if (count != 4) return TARE_E_USAGE;
+    if (count < 4 || count > 6) return TARE_E_USAGE;
+    tare_cpu cpu = tare_cpu_detect();
+    if (count > 5 && !tare_cpu_find(arguments[5], &cpu)) return TARE_E_USAGE;
+    kernels = tare_kernels_for(cpu);
+    if (count > 4) pool = tare_pool_new(strtoul(arguments[4], NULL, 10));
     const tare_read_options options = { 0 };
     FILE *in = fopen(arguments[2], "rb"), *out = fopen(arguments[3], "wb");
     if (!in || !out) return TARE_E_IO;
@@ -92,5 +99,6 @@ int main(int count, char **arguments) {
     if (fclose(out)) return TARE_E_IO;
     tare_model_free(model);
     tare_arena_free(arena);
+    tare_pool_free(pool);
     return finish(&err);
 }
