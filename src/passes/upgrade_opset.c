@@ -20,8 +20,11 @@ static tare_status settle_node(tare_graph *graph, tare_node *node, tare_node **n
     if (!node->op || !node->op->upgrade) return TARE_OK;
     /* What the upgrade put in its place starts behind what was before it. */
     tare_node *previous = node->previous;
+    const tare_op *op = node->op;
     TARE_TRY(upgrade_node(graph, node, err));
     *next = previous ? previous->next : graph->first;
+    /* An upgrade may only fill in what old opsets left unsaid: then the node stands where it was, as it was. */
+    if (*next == node && node->op == op) *next = node->next;
     return TARE_OK;
 }
 
