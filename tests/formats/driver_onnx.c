@@ -7,7 +7,8 @@
  *   --quant NAME:CODE:SCALE:ZERO[:contrib]   a value is quantized; float constants stay float
  *   --weight NAME:CODE:AXIS                  a float constant becomes symmetric codes, a scale per channel of AXIS (-1: one)
  *   --drop NAME           forgets the shape and type of a value
- * Notes and errors go to stderr; the exit status is the tare_status. */
+ * Notes and errors go to stderr, the most bytes that were allocated at once to stdout; the exit status is the
+ * tare_status. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ int main(int argc, char **argv) {
     tare_error err = { 0 };
     tare_status status = run(&asked, argc, argv, &err);
     if (status != TARE_OK) fprintf(stderr, "error: %s\n", err.text);
+    printf("%zu\n", tare_memory_peak());
     if (tare_memory_live() != 0) {
         fprintf(stderr, "%zu bytes leak\n", tare_memory_live());
         return TARE_E_BUG;

@@ -270,12 +270,14 @@ static tare_status check_call(tare_onnx_reader *reader, const tare_onnx_function
     return tare_fail(err, TARE_E_LIMIT, "more than %d nodes when functions are inlined", FUNCTION_NODES_MAX);
 }
 
+/* What the names of the call's values and nodes begin with: the names of the calls around it while that is short. */
 static const char *make_prefix(tare_onnx_reader *reader, const tare_onnx_function *function, const tare_onnx_head *head,
                                const tare_onnx_scope *scope) {
-    const char *own = head->name;
-    if (!*own) own = tare_arena_printf(reader->scratch, "%s#%zu", function->name, reader->nodes);
-    if (!own || !scope) return own;
-    return tare_arena_printf(reader->scratch, "%s/%s", scope->call->prefix, own);
+    size_t length = strlen(head->name) + (scope ? strlen(scope->call->prefix) : 0);
+    if (!*head->name || length > INLINED_NAME_MAX / 2)
+        return tare_arena_printf(reader->scratch, "%.*s#%zu", INLINED_NAME_MAX / 2, function->name, reader->nodes);
+    if (!scope) return head->name;
+    return tare_arena_printf(reader->scratch, "%s/%s", scope->call->prefix, head->name);
 }
 
 tare_status tare_onnx_inline(tare_onnx_reader *reader, const tare_onnx_function *function, const tare_onnx_head *head,
@@ -295,5 +297,5 @@ tare_status tare_onnx_inline(tare_onnx_reader *reader, const tare_onnx_function 
     TARE_TRY(bind_outputs(reader, head, call, inner, pendings, err));
     tare_status status = tare_onnx_add_nodes(reader, &function->nodes, graph, inner, pendings, err);
     if (status == TARE_OK) status = check_outputs(head, call, inner, err);
-    return status == TARE_OK ? TARE_OK : tare_within(err, "function '%s'", function->name);
+    return status == TARE_OK || !tare_onnx_has_room(err) ? status : tare_within(err, "function '%s'", function->name);
 }

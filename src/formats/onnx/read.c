@@ -45,6 +45,8 @@ tare_status tare_onnx_keep(tare_onnx_reader *reader, tare_spans *spans, const ta
     return tare_vec_push(reader->model->arena, spans, field->whole) ? TARE_OK : tare_fail_memory(err, 0);
 }
 
+bool tare_onnx_has_room(const tare_error *err) { return strlen(err->text) < TARE_ERROR_SIZE / 2; }
+
 /* ---- imports ---- */
 
 int64_t tare_onnx_opset(const tare_onnx_reader *reader, const tare_onnx_scope *scope, const char *domain) {

@@ -49,6 +49,13 @@ static tare_status make_value(tare_onnx_reader *reader, tare_graph *graph, const
     return tare_graph_add_value(graph, name, to, err);
 }
 
+const char *tare_onnx_inner_name(tare_onnx_reader *reader, const tare_onnx_scope *scope, const char *name) {
+    const char *prefix = scope->call->prefix;
+    if (strlen(name) > INLINED_NAME_MAX / 2)
+        return tare_arena_printf(reader->scratch, "%s/%zu", prefix, reader->tensors);
+    return tare_arena_printf(reader->scratch, "%s/%s", prefix, name);
+}
+
 /* Inside a function: a value of a name made of the call's and this one, unless it is an output that the call named. */
 static tare_status define_inside(tare_onnx_reader *reader, tare_graph *graph, const tare_onnx_scope *scope,
                                  const char *name, tare_value **to, tare_error *err) {
@@ -60,7 +67,7 @@ static tare_status define_inside(tare_onnx_reader *reader, tare_graph *graph, co
     if (taken)
         return tare_fail(err, TARE_E_MALFORMED, "tensor '%s': made twice in function '%s'", name,
                          scope->call->function->name);
-    const char *base = tare_arena_printf(reader->scratch, "%s/%s", scope->call->prefix, name);
+    const char *base = tare_onnx_inner_name(reader, scope, name);
     const char *unique = base ? tare_graph_unique_name(graph, base) : NULL;
     tare_onnx_binding *binding = tare_arena_alloc(reader->scratch, 1, sizeof *binding);
     const char *key = tare_arena_strdup(reader->scratch, name);
@@ -139,14 +146,16 @@ static tare_status enter_constant(tare_onnx_reader *reader, tare_graph *graph, c
                                   const char *name, const tare_tensor *tensor, const tare_spans *other,
                                   tare_error *err) {
     bool left_out;
+    tare_status fits = TARE_OK;
     tare_value *value = *name ? tare_onnx_find(graph, scope, name, &left_out) : NULL;
     if (!*name) return tare_fail(err, TARE_E_MALFORMED, "an initializer without a name");
     if (value && value->graph == graph && value->is_input && !value->constant && !graph->outer)
-        TARE_TRY(tare_onnx_declare(reader, value, tensor->dtype, &tensor->shape, err));
+        fits = tare_onnx_declare(reader, value, tensor->dtype, &tensor->shape, err);
     else if (value && value->graph == graph && value->is_input && graph->outer)
         return tare_fail(err, TARE_E_MALFORMED, "tensor '%s': input of a body and an initializer there", name);
     else
         TARE_TRY(tare_onnx_define(reader, graph, scope, name, &value, err));
+    if (fits != TARE_OK) return tare_within(err, "tensor '%s'", name);
     value->dtype = tensor->dtype;
     value->shape = tensor->shape;
     value->constant = tensor;
@@ -230,6 +239,7 @@ static tare_status read_body(tare_onnx_reader *reader, const tare_onnx_body *bod
 }
 
 static tare_status within_node(const tare_node *node, tare_error *err) {
+    if (!tare_onnx_has_room(err)) return err->status;
     return tare_within(err, "node '%s' (%s)", node->name, node->type);
 }
 
@@ -242,7 +252,7 @@ static tare_status finish_nodes(tare_onnx_reader *reader, const tare_onnx_pendin
             return within_node(pendings->at[i].node, err);
     for (size_t i = 0; i < bodies.count; i++) {
         if (read_body(reader, &bodies.at[i], err) == TARE_OK) continue;
-        tare_within(err, "attribute '%s'", bodies.at[i].field->name);
+        if (tare_onnx_has_room(err)) tare_within(err, "attribute '%s'", bodies.at[i].field->name);
         return within_node(bodies.at[i].node, err);
     }
     return TARE_OK;

@@ -78,7 +78,7 @@ static tare_status define_outputs(tare_onnx_reader *reader, const tare_onnx_head
 static const char *node_name(tare_onnx_reader *reader, const tare_onnx_head *head, const tare_onnx_scope *scope) {
     const char *name = head->name;
     if (!*name) return NULL;
-    if (scope) name = tare_arena_printf(reader->scratch, "%s/%s", scope->call->prefix, name);
+    if (scope) name = tare_onnx_inner_name(reader, scope, name);
     return name && !tare_map_get(&reader->model->node_names, name) ? name : NULL;
 }
 
@@ -119,6 +119,7 @@ tare_status tare_onnx_add_nodes(tare_onnx_reader *reader, const tare_spans *node
         tare_status status = read_head(reader, nodes->at[i], &head, err);
         if (status == TARE_OK) status = add_node(reader, &head, nodes->at[i], graph, scope, pendings, err);
         if (status == TARE_OK) continue;
+        if (!tare_onnx_has_room(err)) return status;
         if (*head.name) return tare_within(err, "node '%s' (%s)", head.name, head.type);
         return tare_within(err, "node #%zu (%s)", i, head.type);
     }

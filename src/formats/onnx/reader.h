@@ -71,6 +71,11 @@ tare_status tare_onnx_take_text(tare_onnx_reader *reader, const tare_wire *wire,
 bool tare_onnx_is_text(tare_span bytes);
 tare_status tare_onnx_keep(tare_onnx_reader *reader, tare_spans *spans, const tare_wire_field *field, tare_error *err);
 
+/* Is there room for another "where" before the error's text? What is wrong must not be pushed out by where it is. */
+bool tare_onnx_has_room(const tare_error *err);
+/* PREFIX/NAME, or a number in place of a long name; on the scratch arena. NULL: no memory. */
+const char *tare_onnx_inner_name(tare_onnx_reader *reader, const tare_onnx_scope *scope, const char *name);
+
 /* ---- parts of a model ---- */
 
 /* The version of a domain where `scope` stands: the function's import or the model's; 0: not imported. */
