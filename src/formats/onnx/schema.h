@@ -125,9 +125,9 @@ enum {
     GRAPH_DEPTH_MAX = 32,
     FUNCTION_DEPTH_MAX = 32,
     FUNCTION_COUNT_MAX = 10000,
-    FUNCTION_NODES_MAX = 100000, /* nodes that inlining makes */
-    FUNCTION_NAMES_MAX = 4096,   /* inputs of a function, or outputs, or attributes */
-    INLINED_NAME_MAX = 256,      /* bytes of a name that inlining makes */
+    FUNCTION_NODES_MAX = 50000, /* nodes that inlining makes */
+    FUNCTION_NAMES_MAX = 4096,  /* inputs of a function, or outputs, or attributes */
+    INLINED_NAME_MAX = 256,     /* bytes of a name that inlining makes */
     NODE_COUNT_MAX = 1000000,
     TENSOR_COUNT_MAX = 2000000,
     ATTRIBUTE_COUNT_MAX = 256, /* of a node */
