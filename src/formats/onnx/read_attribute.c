@@ -145,6 +145,7 @@ static tare_status fill_list(tare_onnx_reader *reader, const tare_onnx_attribute
     tare_wire_field field;
     fill->to.ints = tare_arena_alloc(reader->model->arena, from->count ? from->count : 1, size);
     if (!fill->to.ints) return tare_fail_memory(err, 0);
+    if (from->type == TYPE_INT || from->type == TYPE_FLOAT) return TARE_OK; /* a list of one, filled by the caller */
     tare_wire_open(&wire, reader->base, from->bytes, "AttributeProto");
     for (;;) {
         TARE_TRY(tare_wire_next(&wire, &field, err));

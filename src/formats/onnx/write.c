@@ -20,6 +20,7 @@ static bool is_imported(const tare_onnx_writing *writing, const char *domain) {
 /* Graphs nest at most 32 deep, here and below. */
 static tare_status collect_domains(tare_onnx_writing *writing, const tare_graph *graph, tare_error *err) {
     tare_for_nodes (node, graph) {
+        writing->needs_main |= !*node->domain;
         if (!is_imported(writing, node->domain) &&
             !tare_vec_push(writing->model->arena, &writing->domains, node->domain))
             return tare_fail_memory(err, 0);

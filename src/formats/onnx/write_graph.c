@@ -128,7 +128,9 @@ static bool emit_imports(pb_ostream_t *to, const tare_onnx_writing *writing) {
         if (!tare_emit_message(to, MODEL_OPSET_IMPORT, emit_import, NULL, *import->domain ? import : &main_import))
             return false;
     }
-    if (!has_main && !tare_emit_message(to, MODEL_OPSET_IMPORT, emit_import, NULL, &main_import)) return false;
+    if (!has_main && (writing->needs_main || !writing->extra) &&
+        !tare_emit_message(to, MODEL_OPSET_IMPORT, emit_import, NULL, &main_import))
+        return false;
     return emit_missing_imports(to, writing);
 }
 

@@ -39,7 +39,8 @@ typedef struct tare_onnx_sidecar {
 typedef struct tare_onnx_writing {
     tare_model *model;
     const tare_onnx_model *extra;   /* NULL: another format's model, or made in memory */
-    TARE_VEC(const char *) domains; /* used and not imported by the file that was read */
+    TARE_VEC(const char *) domains; /* used and not imported by the file that was read, but for … */
+    bool needs_main;                /* … ONNX's own */
     tare_onnx_sidecar sidecar;
 } tare_onnx_writing;
 
