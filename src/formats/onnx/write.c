@@ -57,7 +57,7 @@ static tare_status check_size(const tare_onnx_writing *writing, size_t *size, ta
     return tare_fail(err, TARE_E_BUG, "the model cannot be encoded");
 }
 
-static tare_status plan(tare_onnx_writing *writing, const char *path, const tare_write_options *options,
+tare_status tare_onnx_plan(tare_onnx_writing *writing, const char *path, const tare_write_options *options,
                         tare_error *err) {
     size_t size;
     TARE_TRY(collect_domains(writing, writing->model->graph, err));
@@ -139,7 +139,7 @@ tare_status tare_onnx_write(const tare_model *model, const char *path, const tar
                             tare_error *err) {
     tare_onnx_writing writing = { .extra = tare_onnx_model_extra(model) };
     TARE_TRY(tare_onnx_lower(&writing.model, model, options, err));
-    tare_status status = plan(&writing, path, options, err);
+    tare_status status = tare_onnx_plan(&writing, path, options, err);
     if (status == TARE_OK) status = write_all(&writing, path, err);
     tare_model_free(writing.model);
     return status;

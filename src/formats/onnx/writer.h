@@ -44,6 +44,10 @@ typedef struct tare_onnx_writing {
     tare_onnx_sidecar sidecar;
 } tare_onnx_writing;
 
+/* Imports, and what goes beside the model; path is the model's own. */
+tare_status tare_onnx_plan(tare_onnx_writing *writing, const char *path, const tare_write_options *options,
+                           tare_error *err);
+
 /* ModelProto. */
 bool tare_onnx_emit_model(pb_ostream_t *to, const tare_onnx_writing *writing);
 /* TensorProto; place NULL: with its data. other NULL: none. */
