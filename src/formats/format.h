@@ -1,4 +1,7 @@
-/* File formats: bytes to model and back. A format never decides a scale. */
+/* File formats: bytes to model and back. A format never decides a scale.
+ *
+ * `extra` of a model, its graphs, values and nodes belongs to the format that read it. The first member of what
+ * model->extra points to is that format's `const tare_format *`: another format that writes the model looks no further. */
 #ifndef TARE_FORMATS_FORMAT_H
 #define TARE_FORMATS_FORMAT_H
 

@@ -1,0 +1,166 @@
+/* Writing ONNX: the old file or the new one is there whatever fails; models made in memory and copies can be written. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/format.h"
+#include "formats/onnx/onnx.h"
+#include "formats/onnx/reader.h"
+#include "support/fail_nth.h"
+#include "support/support.h"
+
+static const tare_read_options reading = { .log = NULL };
+
+/* y = Concat(x, w) with a weight of 2 KiB, made here. */
+static tare_model *build(void) {
+    tare_model *model;
+    assert_ok(tare_model_new(&model, &err));
+    model->opset = 13;
+    model->ir_version = 7;
+    static float weight[512];
+    for (int i = 0; i < 512; i++) weight[i] = (float)i;
+    const tare_tensor tensor = {
+        .dtype = TARE_F32, .shape = { .rank = 2, .dim = { 8, 64 } }, .data = weight, .size = sizeof weight
+    };
+    tare_value *x, *w, *y;
+    assert_ok(tare_graph_add_value(model->graph, "x", &x, &err));
+    x->dtype = TARE_F32;
+    x->shape = (tare_shape){ .rank = 2, .dim = { tare_model_symbol(model, "N"), 64 } };
+    assert_ok(tare_graph_add_input(model->graph, x, &err));
+    assert_ok(tare_graph_add_constant(model->graph, "w", &tensor, NULL, true, &w, &err));
+    assert_ok(tare_graph_add_value(model->graph, "y", &y, &err));
+    tare_value *inputs[] = { x, w };
+    tare_node *node;
+    assert_ok(
+        tare_graph_add_node(model->graph, NULL, tare_op_find("", "Concat", 13), NULL, inputs, 2, &y, 1, &node, &err));
+    assert_ok(tare_graph_add_output(model->graph, y, &err));
+    return model;
+}
+
+typedef struct job {
+    const tare_model *model;
+    const char *directory, *path;
+    tare_write_options options;
+} job;
+
+static tare_status write_trial(void *context, tare_error *err) {
+    const job *to = context;
+    return tare_format_onnx.write(to->model, to->path, &to->options, err);
+}
+
+static const char old_bytes[] = "what was there before";
+
+/* After a failure the old file is there and nothing else but whole weight files; after success the new one reads. */
+static void check_left(void *context, bool has_failed) {
+    const job *to = context;
+    bool is_old = test_file_is(to->path, old_bytes, sizeof old_bytes);
+    if (!is_old) {
+        tare_model *model;
+        assert_ok(tare_onnx_read_file(&model, to->path, &reading, NULL, &err));
+        tare_model_free(model);
+    }
+    assert_true(has_failed || !is_old);
+    size_t most = to->options.external_threshold ? 2 : 1;
+    assert_true(test_count_entries(to->directory) <= most);
+    test_write_file(to->path, old_bytes, sizeof old_bytes);
+}
+
+static void check_failing(int64_t threshold) {
+    tare_model *model = build();
+    const char *directory = test_directory();
+    job to = { .model = model,
+               .directory = directory,
+               .path = test_path(directory, "m.onnx"),
+               .options = { .external_threshold = threshold } };
+    test_write_file(to.path, old_bytes, sizeof old_bytes);
+    assert_true(test_fail_file_calls(write_trial, &to, EIO, check_left) > 6);
+    test_write_file(to.path, old_bytes, sizeof old_bytes);
+    assert_true(test_fail_allocations(write_trial, &to) > 4);
+    check_left(&to, false);
+    tare_model_free(model);
+}
+
+static void test_every_call_fails(void **state) {
+    (void)state;
+    check_failing(0);
+}
+
+static void test_every_call_fails_with_external_data(void **state) {
+    (void)state;
+    check_failing(1);
+}
+
+static void write_to(const tare_model *model, const char *path) {
+    const tare_write_options options = { .log = NULL };
+    assert_ok(tare_format_onnx.write(model, path, &options, &err));
+}
+
+static void check_equal_files(const char *one, const char *other) {
+    tare_file a, b;
+    assert_ok(tare_file_open(&a, one, &err));
+    assert_ok(tare_file_open(&b, other, &err));
+    assert_true(a.size == b.size && !memcmp(a.data, b.data, a.size));
+    tare_file_close(&a);
+    tare_file_close(&b);
+}
+
+/* Values, symbols and the interface come back; the copy of what was read writes the same bytes as the model itself. */
+static void test_made_in_memory(void **state) {
+    (void)state;
+    const char *directory = test_directory(), *path = test_path(directory, "m.onnx");
+    tare_model *model = build(), *got, *copy;
+    write_to(model, path);
+    assert_ok(tare_format_onnx.read(&got, path, &reading, &err));
+    const tare_value *x = tare_graph_find_value(got->graph, "x"), *w = tare_graph_find_value(got->graph, "w");
+    assert_string_equal(got->symbols.at[-2 - x->shape.dim[0]], "N");
+    assert_true(w->is_initializer && w->constant->size == 2048);
+    assert_true(tare_node_is(got->graph->first, "Concat") && got->graph->first->generated_name);
+    assert_string_equal(got->graph->name, "graph");
+    assert_ok(tare_model_copy(&copy, got, &err));
+    write_to(copy, test_path(directory, "copy.onnx"));
+    check_equal_files(path, test_path(directory, "copy.onnx"));
+    tare_model_free(copy);
+    tare_model_free(got);
+    tare_model_free(model);
+}
+
+/* What another format kept in `extra` means nothing here. */
+static void test_foreign_extra(void **state) {
+    (void)state;
+    static const tare_format other = { .name = "other" };
+    static const struct {
+        const tare_format *format;
+        int noise[16];
+    } extra = { .format = &other, .noise = { 1, 2, 3 } };
+    const char *directory = test_directory();
+    tare_model *model = build();
+    write_to(model, test_path(directory, "plain.onnx"));
+    model->extra = &extra;
+    model->graph->extra = &extra;
+    model->graph->first->extra = &extra;
+    tare_graph_find_value(model->graph, "x")->extra = &extra;
+    write_to(model, test_path(directory, "foreign.onnx"));
+    check_equal_files(test_path(directory, "plain.onnx"), test_path(directory, "foreign.onnx"));
+    tare_model_free(model);
+}
+
+static void test_formats_are_found(void **state) {
+    (void)state;
+    const char *directory = test_directory(), *misnamed = test_path(directory, "model.bin");
+    tare_model *model = build();
+    assert_null(tare_format_to_write("model.bin"));
+    assert_ptr_equal(tare_format_to_write("a/b.onnx"), &tare_format_onnx);
+    write_to(model, misnamed);
+    assert_ptr_equal(tare_format_to_read(misnamed), &tare_format_onnx);
+    assert_ptr_equal(tare_format_to_read("not/there.onnx"), &tare_format_onnx);
+    assert_null(tare_format_to_read("not/there.bin"));
+    tare_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_call_fails),  cmocka_unit_test(test_every_call_fails_with_external_data),
+        cmocka_unit_test(test_made_in_memory),    cmocka_unit_test(test_foreign_extra),
+        cmocka_unit_test(test_formats_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
