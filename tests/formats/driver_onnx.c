@@ -6,6 +6,7 @@
  *   --infer               shapes are inferred before writing
  *   --quant NAME:CODE:SCALE:ZERO[:contrib]   a value is quantized; float constants stay float
  *   --weight NAME:CODE:AXIS                  a float constant becomes symmetric codes, a scale per channel of AXIS (-1: one)
+ *   --bias NAME:X:W                          a float constant becomes s32 codes, scales s_x * s_w (X and W are quantized already)
  *   --drop NAME           forgets the shape and type of a value
  * Notes and errors go to stderr, the most bytes that were allocated at once to stdout; the exit status is the
  * tare_status. */
@@ -92,11 +93,34 @@ static void set_weight(tare_model *model, const char *text) {
     value->quant = quant;
 }
 
+static void set_bias(tare_model *model, const char *text) {
+    char name[128], x[128], w[128];
+    if (sscanf(text, "%127[^:]:%127[^:]:%127[^:]", name, x, w) < 3) exit(2);
+    tare_value *value = find(model, name);
+    const tare_quant *data = find(model, x)->quant, *weight = find(model, w)->quant;
+    const float *numbers = value->constant->data;
+    size_t count = value->constant->size / sizeof *numbers;
+    tare_quant *quant = new_quant(model, weight->count);
+    quant->code = TARE_S32;
+    quant->axis = weight->axis < 0 ? -1 : 0;
+    float *scales = (float *)(uintptr_t)quant->scale;
+    for (size_t i = 0; i < weight->count; i++) scales[i] = data->scale[0] * weight->scale[i];
+    tare_tensor *codes;
+    tare_error err = { 0 };
+    if (tare_tensor_new(model->arena, TARE_S32, &value->constant->shape, &codes, &err) != TARE_OK) exit(6);
+    for (size_t i = 0; i < count; i++)
+        ((int32_t *)codes->data)[i] = (int32_t)rint((double)numbers[i] / (double)scales[i % weight->count]);
+    value->constant = codes;
+    value->quant = quant;
+}
+
 static bool change(tare_model *model, const char *option, const char *argument) {
     if (!strcmp(option, "--quant"))
         set_quant(model, argument);
     else if (!strcmp(option, "--weight"))
         set_weight(model, argument);
+    else if (!strcmp(option, "--bias"))
+        set_bias(model, argument);
     else if (!strcmp(option, "--drop"))
         find(model, argument)->dtype = TARE_DTYPE_NONE, find(model, argument)->shape = tare_shape_unknown();
     else
