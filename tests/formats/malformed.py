@@ -235,7 +235,7 @@ def tower(depth):
     return body
 
 
-case(52, "ifs_33_deep", conditional(when(tower(32), relu_e)), LIMIT, "nested more than 32 deep", "'if'")
+case(52, "ifs_33_deep", conditional(when(tower(32), relu_e)), LIMIT, "nested more than 32 deep")
 case(52, "ifs_32_deep", conditional(when(tower(31), relu_e)), OK)
 case(52, "ifs_2000_deep", conditional(when(tower(2000), relu_e)), LIMIT, "nested more than 32 deep", heavy=True)
 pair = graph([node("Relu", ["x"], ["p"]), node("Relu", ["x"], ["q"])], outputs=[text(1, "p"), text(1, "q")])

@@ -9,7 +9,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 onnxruntime.set_default_logger_severity(4)
-ACTIVATIONS = {"x": (-2, 2), "c1": (0, 4), "r1": (0, 4), "c2": (-5, 5), "sum": (-4, 8), "pooled": (-2, 4), "flat": (-2, 4),
+# c1 is not among them: Relu follows, and is the zero point of r1.
+ACTIVATIONS = {"x": (-2, 2), "r1": (0, 4), "c2": (-5, 5), "sum": (-4, 8), "pooled": (-2, 4), "flat": (-2, 4),
                "y": (-6, 6)}
 
 
@@ -127,20 +128,21 @@ def test_form(write):
 
 
 def test_equal_parameters_are_shared(write):
-    """c1 and r1 have one range, and pooled and flat another."""
+    """Pooled and flat have one range; x and r1 one width and other ends."""
     model, _ = write(*options(), *BIASES)
     maker = makers(model)
-    assert maker["c1"].input[1:] == maker["r1"].input[1:] and maker["pooled"].input[1:] == maker["flat"].input[1:]
+    assert maker["pooled"].input[1:] == maker["flat"].input[1:]
+    assert maker["x_dequantized"].input[1] == maker["r1"].input[1] and maker["x_dequantized"].input[2] != maker["r1"].input[2]
     assert maker["w1"].input[2] == maker["w2"].input[2]  # eight zeros of s8 both
-    assert maker["c1"].input[1] != maker["c2"].input[1]
+    assert maker["c2"].input[1] != maker["sum"].input[1]
 
 
 def test_shapes_are_written(write):
     model, _ = write(*options(), *BIASES)
     infos = {i.name: i.type.tensor_type for i in model.graph.value_info}
     assert set(infos) == {o for n in model.graph.node for o in n.output} - {"y"}
-    assert infos["c1_quantized"].elem_type == TensorProto.UINT8 and infos["c1_raw"].elem_type == TensorProto.FLOAT
-    assert [d.dim_value for d in infos["c1_quantized"].shape.dim] == [1, 8, 6, 6]
+    assert infos["c2_quantized"].elem_type == TensorProto.UINT8 and infos["c2_raw"].elem_type == TensorProto.FLOAT
+    assert [d.dim_value for d in infos["c2_quantized"].shape.dim] == [1, 8, 6, 6]
 
 
 @pytest.mark.parametrize("source", [9, 11, 12, 13, 17])

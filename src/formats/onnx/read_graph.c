@@ -224,7 +224,7 @@ static tare_status read_outputs(tare_onnx_reader *reader, const parts *found, ta
 static tare_status read_body(tare_onnx_reader *reader, const tare_onnx_body *body, tare_error *err) {
     tare_graph *graph;
     tare_node *node = body->node;
-    int depth = 1;
+    int depth = 0;
     for (const tare_graph *outer = node->graph; outer; outer = outer->outer) depth++;
     if (depth > GRAPH_DEPTH_MAX)
         return tare_fail(err, TARE_E_LIMIT, "graphs are nested more than %d deep", GRAPH_DEPTH_MAX);

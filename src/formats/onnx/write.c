@@ -58,7 +58,7 @@ static tare_status check_size(const tare_onnx_writing *writing, size_t *size, ta
 }
 
 tare_status tare_onnx_plan(tare_onnx_writing *writing, const char *path, const tare_write_options *options,
-                        tare_error *err) {
+                           tare_error *err) {
     size_t size;
     TARE_TRY(collect_domains(writing, writing->model->graph, err));
     TARE_TRY(check_size(writing, &size, err));

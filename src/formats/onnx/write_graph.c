@@ -77,12 +77,14 @@ static bool has_type(const tare_onnx_writing *writing, const tare_value *value) 
     return value->dtype || (extra && extra->type.at);
 }
 
-/* Inputs and outputs say their types themselves, and initializers are what they are. */
+/* In the order of the nodes, which a reader keeps. Outputs of the graph say their types themselves. */
 static bool emit_value_infos(pb_ostream_t *to, const tare_onnx_writing *writing, const tare_graph *graph) {
-    for (size_t i = 0; i < graph->values.entries.count; i++) {
-        const tare_value *value = graph->values.entries.at[i].value;
-        if (!value || !value->producer || value->is_input || value->is_output || !has_type(writing, value)) continue;
-        if (!tare_emit_message(to, GRAPH_VALUE_INFO, tare_onnx_emit_info, writing, value)) return false;
+    tare_for_nodes (node, graph) {
+        for (int i = 0; i < node->output_count; i++) {
+            const tare_value *value = node->outputs[i];
+            if (!value || value->is_output || !has_type(writing, value)) continue;
+            if (!tare_emit_message(to, GRAPH_VALUE_INFO, tare_onnx_emit_info, writing, value)) return false;
+        }
     }
     return true;
 }
