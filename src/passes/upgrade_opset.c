@@ -12,9 +12,18 @@ static tare_status upgrade_node(tare_graph *graph, tare_node *node, tare_error *
     return tare_within(err, "node '%s' (%s)", name, type);
 }
 
+/* A branch that never runs may hold nodes that are wrong for the shapes at hand; the If itself was inferred before. */
+static bool is_branch(const tare_graph *graph) {
+    for (; graph; graph = graph->outer)
+        if (graph->owner && tare_node_is(graph->owner, "If")) return true;
+    return false;
+}
+
 static tare_status settle_node(tare_graph *graph, tare_node *node, tare_node **next, tare_error *err) {
     tare_graph *body;
-    TARE_TRY(tare_node_infer(node, err));
+    tare_status status = tare_node_infer(node, err);
+    if (status != TARE_OK && !is_branch(graph)) return status;
+    if (status != TARE_OK) *err = (tare_error){ 0 };
     for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(tare_upgrade_graph(body, err));
     *next = node->next;
     if (!node->op || !node->op->upgrade) return TARE_OK;
