@@ -8,6 +8,8 @@ typedef struct constant_attrs {
     const tare_tensor *value;
     tare_floats value_float, value_floats;
     tare_ints value_int, value_ints;
+    const char *value_string;
+    tare_strings value_strings;
 } constant_attrs;
 
 #define FIELD(member, kind, bits)                                                                                      \
@@ -19,6 +21,8 @@ static const tare_field constant_fields[] = {
     FIELD(value_floats, TARE_FIELD_FLOATS, TARE_FIELD_ANY_REAL),
     FIELD(value_int, TARE_FIELD_INTS, TARE_FIELD_ONE),
     FIELD(value_ints, TARE_FIELD_INTS, 0),
+    FIELD(value_string, TARE_FIELD_STRING, 0),
+    FIELD(value_strings, TARE_FIELD_STRINGS, 0),
     { .type = TARE_FIELD_END },
 };
 
@@ -43,10 +47,11 @@ static tare_status make_constant(const tare_node *node, const tare_tensor **out,
     const constant_attrs *attrs = node->attrs;
     tare_arena *arena = node->graph->model->arena;
     int given = (attrs->value != NULL) + (attrs->value_float.at != NULL) + (attrs->value_floats.at != NULL) +
-                (attrs->value_int.at != NULL) + (attrs->value_ints.at != NULL);
+                (attrs->value_int.at != NULL) + (attrs->value_ints.at != NULL) + (attrs->value_string != NULL) +
+                (attrs->value_strings.at != NULL);
     if (given == 0)
         return tare_fail(err, TARE_E_UNSUPPORTED,
-                         "holds none of value, value_float, value_floats, value_int, value_ints");
+                         "holds none of the values that tare reads (sparse_value it does not)");
     if (given > 1) return tare_fail(err, TARE_E_MALFORMED, "holds %d values, want one", given);
     *out = attrs->value;
     if (attrs->value) return TARE_OK;
@@ -54,6 +59,9 @@ static tare_status make_constant(const tare_node *node, const tare_tensor **out,
     if (attrs->value_int.at) return point_at(arena, TARE_S64, attrs->value_int.at, 1, true, out, err);
     if (attrs->value_floats.at)
         return point_at(arena, TARE_F32, attrs->value_floats.at, attrs->value_floats.count, false, out, err);
+    if (attrs->value_string) return point_at(arena, TARE_STRING, &attrs->value_string, 1, true, out, err);
+    if (attrs->value_strings.at)
+        return point_at(arena, TARE_STRING, attrs->value_strings.at, attrs->value_strings.count, false, out, err);
     return point_at(arena, TARE_S64, attrs->value_ints.at, attrs->value_ints.count, false, out, err);
 }
 

@@ -129,15 +129,6 @@ static tare_status run(const tare_call *call, tare_error *err) {
     return TARE_OK;
 }
 
-/* Before opset 18 equal parts were what no sizes mean. */
-static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) {
-    (void)graph;
-    (void)err;
-    attributes *attrs = node->attrs;
-    if (!tare_node_input(node, 1) && !attrs->num_outputs) attrs->num_outputs = node->output_count;
-    return TARE_OK;
-}
-
 static int64_t split_dim(const tare_node *node) {
     const attributes *attrs = node->attrs;
     tare_shape from = tare_input_shape(node, 0);
@@ -181,9 +172,51 @@ const tare_op tare_op_split = {
     .layout = TARE_LAYOUT_EITHER,
     .layout_inputs = 1,
     .quant = { .kind = TARE_QUANT_PASS },
-    .upgrade = upgrade,
     .expand = expand,
     .needs = needs,
     .infer = infer,
     .run = run,
+};
+
+/* ---- before opset 18 ---- */
+
+typedef struct old_attributes {
+    int64_t axis;
+} old_attributes;
+
+static const tare_field old_fields[] = {
+    { .name = "axis", .type = TARE_FIELD_INT, .offset = offsetof(old_attributes, axis), .flags = TARE_FIELD_AXIS },
+    { .type = TARE_FIELD_END },
+};
+
+/* Equal parts were what no sizes mean. */
+static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) {
+    (void)graph;
+    const old_attributes *old = node->attrs;
+    TARE_TRY(tare_node_become(node, &tare_op_split, err));
+    attributes *attrs = node->attrs;
+    attrs->axis = old->axis;
+    if (!tare_node_input(node, 1)) attrs->num_outputs = node->output_count;
+    return TARE_OK;
+}
+
+static tare_status old_infer(tare_node *node, tare_error *err) {
+    const old_attributes *old = node->attrs;
+    attributes attrs = { .axis = old->axis };
+    tare_node same = *node;
+    same.attrs = &attrs;
+    return infer(&same, err);
+}
+
+const tare_op tare_op_split_2 = {
+    .name = "Split",
+    .since = 2,
+    .until = 17,
+    .inputs = { 1, 2 },
+    .outputs = { 1, -1 },
+    .attrs = old_fields,
+    .attrs_size = sizeof(old_attributes),
+    .duals = duals,
+    .upgrade = upgrade,
+    .infer = old_infer,
 };
