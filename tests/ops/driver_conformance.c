@@ -1,15 +1,15 @@
-/* What the conformance test runs: one model on given inputs, node by node.
+/* What the conformance test runs: one model on given inputs, as it is run everywhere.
  *   driver_conformance MODEL INPUTS OUTPUTS [THREADS [CPU]]
  * INPUTS and OUTPUTS hold one tensor after the other, in the order of the graph: a line "DTYPE RANK DIM…", then its bytes.
  * Errors go to stderr; the exit status is the tare_status. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "formats/format.h"
-#include "ops/op.h"
+#include "passes/pass.h"
+#include "run/run.h"
 
 static const tare_kernels *kernels;
 static tare_pool *pool; /* NULL: no threads */
@@ -39,46 +39,22 @@ static void write_tensor(FILE *file, const tare_tensor *tensor) {
     fwrite(tensor->data, 1, tensor->size, file);
 }
 
-/* The tensor of each value by name: what runs keeps nothing in the graph. */
-static tare_status run_node(const tare_node *node, tare_map *tensors, tare_arena *arena, tare_error *err) {
-    tare_tensor **inputs = tare_arena_alloc(arena, (size_t)node->input_count + 1, sizeof(*inputs));
-    tare_tensor **outputs = tare_arena_alloc(arena, (size_t)node->output_count + 1, sizeof(*outputs));
-    for (int i = 0; i < node->input_count; i++) {
-        const tare_value *value = node->inputs[i];
-        if (!value) continue;
-        inputs[i] = tare_map_get(tensors, value->name);
-        if (inputs[i]) continue;
-        if (!value->constant) return tare_fail(err, TARE_E_BUG, "no tensor for '%s'", value->name);
-        inputs[i] = tare_arena_alloc(arena, 1, sizeof **inputs);
-        *inputs[i] = *value->constant;
-    }
-    TARE_TRY(tare_node_run_once(node, inputs, outputs, kernels, pool, arena, err));
-    for (int i = 0; i < node->output_count; i++)
-        if (node->outputs[i]) tare_map_put(tensors, node->outputs[i]->name, outputs[i]);
-    return TARE_OK;
-}
-
-static tare_status run_graph(tare_model *model, FILE *in, FILE *out, tare_arena *arena, tare_error *err) {
-    tare_graph *graph = model->graph;
-    tare_map tensors;
-    tare_map_init(&tensors, arena);
-    tare_for_nodes_safe (node, graph)
-        if (node->op && node->op->upgrade) TARE_TRY(node->op->upgrade(graph, node, err));
+static tare_status run_model(tare_model *model, FILE *in, FILE *out, tare_arena *arena, tare_error *err) {
+    const tare_graph *graph = model->graph;
+    const tare_session_options options = { .backend = TARE_BACKEND_QDQ, .cpu = tare_cpu_detect() };
+    tare_tensor **inputs = tare_arena_alloc(arena, graph->inputs.count + 1, sizeof(*inputs));
+    tare_session *session;
+    TARE_TRY(tare_passes_normalize(model, NULL, NULL, err));
     for (size_t i = 0; i < graph->inputs.count; i++) {
-        tare_value *value = graph->inputs.at[i];
-        tare_tensor *tensor = read_tensor(in, arena);
-        if (!tensor) return tare_fail(err, TARE_E_USAGE, "no tensor for input '%s'", value->name);
-        value->shape = tensor->shape;
-        tare_map_put(&tensors, value->name, tensor);
+        inputs[i] = read_tensor(in, arena);
+        if (!inputs[i]) return tare_fail(err, TARE_E_USAGE, "no tensor for input '%s'", graph->inputs.at[i]->name);
     }
-    TARE_TRY(tare_graph_infer(graph, err));
-    tare_for_nodes (node, graph) TARE_TRY(run_node(node, &tensors, arena, err));
-    for (size_t i = 0; i < graph->outputs.count; i++) {
-        const tare_value *value = graph->outputs.at[i];
-        const tare_tensor *tensor = tare_map_get(&tensors, value->name);
-        write_tensor(out, tensor ? tensor : value->constant);
-    }
-    return TARE_OK;
+    TARE_TRY(tare_session_new(&session, model, &options, err));
+    tare_status status = tare_session_run(session, inputs, err);
+    for (size_t i = 0; i < graph->outputs.count && status == TARE_OK; i++)
+        write_tensor(out, tare_session_output(session, i));
+    tare_session_free(session);
+    return status;
 }
 
 int main(int count, char **arguments) {
@@ -94,7 +70,7 @@ int main(int count, char **arguments) {
     if (!in || !out) return TARE_E_IO;
     tare_arena *arena = tare_arena_new();
     if (tare_format_to_read(arguments[1])->read(&model, arguments[1], &options, &err) == TARE_OK)
-        run_graph(model, in, out, arena, &err);
+        run_model(model, in, out, arena, &err);
     fclose(in);
     if (fclose(out)) return TARE_E_IO;
     tare_model_free(model);
