@@ -85,6 +85,9 @@ typedef struct tare_range_request {
     tare_dtype code;
     bool symmetric, power_of_two;
     double percentile; /* 0…100, two-sided: the share kept on each side is this */
+    /* What all readers make of the numbers: an error counts by what it does behind this function. NULL: as it is. */
+    double (*curve)(const void *attrs, double real);
+    const void *curve_attrs;
 } tare_range_request;
 
 typedef struct tare_method {

@@ -20,7 +20,16 @@ static void add_stretch(tare_profile *p, const tare_range *range, int sign, doub
     p->total += count;
 }
 
-void tare_profile_make(tare_profile *p, const tare_range *range) {
+/* The curve's slope over a stretch, from its ends, and its value in the middle. */
+static void see_curve(tare_stretch *t, const tare_range_request *request) {
+    const double middle = (t->low + t->high) / 2, step = fmax((t->high - t->low) / 2, fabs(middle) * 0x1p-20 + 0x1p-60);
+    const double below = request->curve(request->curve_attrs, middle - step),
+                 above = request->curve(request->curve_attrs, middle + step);
+    t->slope = (above - below) / (2 * step);
+    t->behind = request->curve(request->curve_attrs, middle);
+}
+
+void tare_profile_make(tare_profile *p, const tare_range *range, const tare_range_request *request) {
     p->count = 0, p->total = 0;
     double reach = fmax(fabs((double)range->min), fabs((double)range->max));
     int top = ilogb(reach > 0 ? reach : 1) + 127;
@@ -36,6 +45,7 @@ void tare_profile_make(tare_profile *p, const tare_range *range) {
                                 count);
             }
         }
+    for (size_t i = 0; request && request->curve && i < p->count; i++) see_curve(&p->stretch[i], request);
 }
 
 /* ∫ from 0 to x of the squared distance to the nearest multiple of s: n whole steps give n s^3 / 12, the rest r^3 / 3. */
@@ -61,31 +71,45 @@ static double point_error(double x, double s, double lo, double hi) {
     return e * e;
 }
 
+/* Behind the curve: a rounding error times the slope, a clipping error as the curve makes it. */
+static double curved_error(const tare_stretch *t, double s, double lo, double hi, double behind_lo, double behind_hi) {
+    const double middle = (t->low + t->high) / 2, length = t->high - t->low;
+    if (middle < lo) return (t->behind - behind_lo) * (t->behind - behind_lo);
+    if (middle > hi) return (t->behind - behind_hi) * (t->behind - behind_hi);
+    const double error = length > 0 ? integral(t->low, t->high, s, lo, hi) / length : point_error(t->low, s, lo, hi);
+    return error * t->slope * t->slope;
+}
+
 double tare_profile_error(const tare_profile *p, const tare_range_request *request, float lo, float hi) {
     float scale;
     int32_t zero_point;
     tare_scale_from_range(lo, hi, request->code, request->symmetric, request->power_of_two, &scale, &zero_point);
     const double s = (double)scale, low = s * (tare_dtype_lowest(request->code) - zero_point),
                  high = s * (tare_dtype_highest(request->code) - zero_point);
-    double sum = 0;
+    double sum = 0, behind_lo = 0, behind_hi = 0;
+    if (request->curve) {
+        behind_lo = request->curve(request->curve_attrs, low);
+        behind_hi = request->curve(request->curve_attrs, high);
+    }
     for (size_t i = 0; i < p->count; i++) {
         const tare_stretch *t = &p->stretch[i];
-        double length = t->high - t->low;
-        sum += t->count *
-               (length > 0 ? integral(t->low, t->high, s, low, high) / length : point_error(t->low, s, low, high));
+        const double length = t->high - t->low;
+        sum += t->count * (request->curve ? curved_error(t, s, low, high, behind_lo, behind_hi)
+                           : length > 0   ? integral(t->low, t->high, s, low, high) / length
+                                          : point_error(t->low, s, low, high));
     }
     return p->total > 0 ? sum / p->total : 0;
 }
 
 double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi) {
     tare_profile profile;
-    tare_profile_make(&profile, range);
+    tare_profile_make(&profile, range, request);
     return tare_profile_error(&profile, request, lo, hi);
 }
 
 double tare_range_power(const tare_range *range) {
     tare_profile p;
-    tare_profile_make(&p, range);
+    tare_profile_make(&p, range, NULL);
     double sum = 0;
     for (size_t i = 0; i < p.count; i++) {
         const tare_stretch *t = &p.stretch[i];
@@ -96,7 +120,7 @@ double tare_range_power(const tare_range *range) {
 
 double tare_range_share_outside(const tare_range *range, float lo, float hi) {
     tare_profile p;
-    tare_profile_make(&p, range);
+    tare_profile_make(&p, range, NULL);
     double outside = 0;
     for (size_t i = 0; i < p.count; i++) {
         const tare_stretch *t = &p.stretch[i];

@@ -15,10 +15,20 @@ static void try_range(search *s, float lo, float hi) {
     if (error < s->error) s->lo = lo, s->hi = hi, s->error = error;
 }
 
+/* Behind a curve that flattens, one end may go far in while the other stays. */
+static void try_ends(search *s, float low, float high) {
+    float shrink = 1;
+    for (int i = 0; i < SHRINKS * 2; i++) {
+        shrink *= 0.9f;
+        try_range(s, low * shrink, high);
+        try_range(s, low, high * shrink);
+    }
+}
+
 /* First both ends together in steps of 1/16 of a binade, then each end by itself around the best, ever finer. */
 static void choose(const tare_range *range, const tare_range_request *request, float *lo, float *hi) {
     tare_profile profile;
-    tare_profile_make(&profile, range);
+    tare_profile_make(&profile, range, request);
     const float low = range->min < 0 ? range->min : 0, high = range->max > 0 ? range->max : 0;
     search s = { .profile = &profile, .request = request, .lo = low, .hi = high };
     s.error = tare_profile_error(&profile, request, low, high);
@@ -27,6 +37,7 @@ static void choose(const tare_range *range, const tare_range_request *request, f
         shrink *= 0.93f;
         try_range(&s, low * shrink, high * shrink);
     }
+    if (request->curve) try_ends(&s, low, high);
     float step = 0.2f;
     for (int round = 0; round < ROUNDS; round++, step /= 3) {
         const float steps[] = { 1 - 2 * step, 1 - step, 1 + step, 1 + 2 * step };

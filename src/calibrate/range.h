@@ -32,13 +32,14 @@ double tare_bin_edge(int binade, int bin); /* the magnitude at its lower end; bi
 /* The counts as stretches of the real line, once for many candidates. At most 2 signs × (7 × 128 + 17 × 16 + 230). */
 typedef struct tare_stretch {
     double low, high, count;
+    double slope, behind; /* of the request's curve in the middle, and its value there */
 } tare_stretch;
 typedef struct tare_profile {
     size_t count;
     double total;
     tare_stretch stretch[2816];
 } tare_profile;
-void tare_profile_make(tare_profile *profile, const tare_range *range);
+void tare_profile_make(tare_profile *profile, const tare_range *range, const tare_range_request *request);
 double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops/elementwise.h"
+#include "ops/upgrade.h"
 
 typedef struct activation {
     float alpha, beta, gamma; /* Shrink: bias is beta, lambd alpha */
@@ -67,11 +68,11 @@ DOUBLE(relu) { return (void)attrs, x < 0 ? 0 : x; }
 static int64_t relu_s64(const void *attrs, int64_t x) { return (void)attrs, x < 0 ? 0 : x; }
 static uint64_t relu_u64(const void *attrs, uint64_t x) { return (void)attrs, x; }
 
-SPAN(leaky) {
+SPAN(leaky_relu) {
     ATTRS(call);
     for (size_t i = 0; i < count; i++) to[i] = from[i] >= 0 ? from[i] : a->alpha * from[i];
 }
-DOUBLE(leaky) { return x >= 0 ? x : (double)((const activation *)attrs)->alpha * x; }
+DOUBLE(leaky_relu) { return x >= 0 ? x : (double)((const activation *)attrs)->alpha * x; }
 
 /* exp(min(x / divisor, 0)) - 1 */
 static void negative_expm1(const tare_call *call, float *to, const float *from, size_t count, float divisor) {
@@ -113,11 +114,11 @@ DOUBLE(celu) {
     return (x > 0 ? x : 0) + (low < 0 ? low : isnan(x) ? x : 0);
 }
 
-SPAN(thresholded) {
+SPAN(thresholded_relu) {
     ATTRS(call);
     for (size_t i = 0; i < count; i++) to[i] = from[i] > a->alpha || isnan(from[i]) ? from[i] : 0;
 }
-DOUBLE(thresholded) { return x > (double)((const activation *)attrs)->alpha || isnan(x) ? x : 0; }
+DOUBLE(thresholded_relu) { return x > (double)((const activation *)attrs)->alpha || isnan(x) ? x : 0; }
 
 SPAN(sigmoid) { call->kernels->sigmoid_f32(to, from, count); }
 DOUBLE(sigmoid) { return (void)attrs, 1 / (1 + Sleef_cinz_expd1_u10purec(-x)); }
@@ -235,6 +236,74 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
     return (double)x < -(double)a->alpha ? x + bias : (double)x > (double)a->alpha ? x - bias : 0;
 }
 
+/* ---- for files of older opsets ---- */
+
+#define EXPAND(name) static tare_status name(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err)
+
+static tare_status scaled(tare_node *node, const char *op, tare_value *x, float factor, tare_value **out,
+                          tare_error *err) {
+    tare_value *constant;
+    tare_node *added;
+    TARE_TRY(tare_graph_add_f32(node->graph, "factor", factor, &constant, err));
+    return tare_insert_node(node, tare_op_find("", op, 13), node->name, (tare_value *[]){ x, constant }, 2, out, &added,
+                            err);
+}
+
+/* The node becomes x times what `gate` holds. */
+static tare_status become_product(tare_node *node, tare_value *gate, tare_error *err) {
+    tare_value *x = node->inputs[0];
+    TARE_TRY(tare_node_become(node, tare_op_find("", "Mul", 13), err));
+    TARE_TRY(tare_node_resize_inputs(node, 2, err));
+    TARE_TRY(tare_node_set_input(node, 0, x, err));
+    return tare_node_set_input(node, 1, gate, err);
+}
+
+/* x Sigmoid(alpha x) */
+EXPAND(swish_expand) {
+    (void)graph;
+    const float alpha = ((const activation *)node->attrs)->alpha;
+    tare_value *x = node->inputs[0], *gate;
+    tare_node *added;
+    if (opset >= 24) return TARE_OK;
+    if (alpha != 1) TARE_TRY(scaled(node, "Mul", x, alpha, &x, err));
+    TARE_TRY(tare_insert_node(node, tare_op_find("", "Sigmoid", 13), node->name, &x, 1, &gate, &added, err));
+    return become_product(node, gate, err);
+}
+
+/* x HardSigmoid(x / 6 + 1/2) */
+EXPAND(hard_swish_expand) {
+    (void)graph;
+    tare_value *gate;
+    tare_node *added;
+    if (opset >= 14) return TARE_OK;
+    TARE_TRY(tare_insert_node(node, tare_op_find("", "HardSigmoid", 13), node->name, &node->inputs[0], 1, &gate, &added,
+                              err));
+    ((activation *)added->attrs)->alpha = 1.0f / 6;
+    ((activation *)added->attrs)->beta = 0.5f;
+    return become_product(node, gate, err);
+}
+
+/* x (0.5 (1 + Erf(x / √2))) */
+EXPAND(gelu_expand) {
+    (void)graph;
+    tare_value *x = node->inputs[0], *y;
+    tare_node *added;
+    if (opset >= 20 || ((const activation *)node->attrs)->approximate == GELU_TANH) return TARE_OK;
+    TARE_TRY(scaled(node, "Div", x, 1.41421356237309504880f, &y, err));
+    TARE_TRY(tare_insert_node(node, tare_op_find("", "Erf", 13), node->name, &y, 1, &x, &added, err));
+    TARE_TRY(scaled(node, "Add", x, 1, &y, err));
+    TARE_TRY(scaled(node, "Mul", y, 0.5f, &x, err));
+    return become_product(node, x, err);
+}
+
+static int swish_needs(const tare_node *node) { return (void)node, 6; }
+static int hard_swish_needs(const tare_node *node) { return (void)node, 6; }
+static int gelu_needs(const tare_node *node) {
+    return ((const activation *)node->attrs)->approximate == GELU_TANH ? 20 : 9;
+}
+
+#define OLDER(f)    .expand = f##_expand, .needs = f##_needs
+#define NEWEST      .expand = NULL
 #define OBSERVED    .kind = TARE_QUANT_OBSERVE
 #define FIXED(a, b) .kind = TARE_QUANT_FIXED, .lo = a, .hi = b
 #define REAL_ONLY(f)                                                                                                   \
@@ -242,26 +311,26 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
 #define ALL_NUMBERS(f)                                                                                                 \
     { .f32 = f##_f32, .f64 = f##_f64, .s64 = f##_s64, .u64 = f##_u64 }
 
-/* X(op, first opset of its form, attributes, functions, inference, quantization, more flags) */
+/* X(op, first opset of its form, what it is before, attributes, functions, inference, quantization, more flags) */
 #define ACTIVATIONS(X)                                                                                                 \
-    X(Celu, celu, 12, elu_attrs, REAL_ONLY(celu), infer_celu, 0, OBSERVED)                                             \
-    X(Elu, elu, 6, elu_attrs, REAL_ONLY(elu), infer_real, 0, OBSERVED)                                                 \
-    X(Gelu, gelu, 20, gelu_attrs, REAL_ONLY(gelu), infer_real, 0, OBSERVED)                                            \
-    X(HardSigmoid, hard_sigmoid, 6, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), infer_real, 0, FIXED(0, 1))           \
-    X(HardSwish, hard_swish, 14, no_attrs, REAL_ONLY(hard_swish), infer_real, 0, OBSERVED)                             \
-    X(LeakyRelu, leaky_relu, 6, leaky_attrs, REAL_ONLY(leaky), infer_real, 0, OBSERVED)                                \
-    X(Mish, mish, 18, no_attrs, REAL_ONLY(mish), infer_real, 0, OBSERVED)                                              \
-    X(Relu, relu, 6, no_attrs, ALL_NUMBERS(relu), infer_number, TARE_OP_IDEMPOTENT, OBSERVED)                          \
-    X(Selu, selu, 6, selu_attrs, REAL_ONLY(selu), infer_real, 0, OBSERVED)                                             \
-    X(Shrink, shrink, 9, shrink_attrs, ALL_NUMBERS(shrink), infer_number, 0, OBSERVED)                                 \
-    X(Sigmoid, sigmoid, 6, no_attrs, REAL_ONLY(sigmoid), infer_real, 0, FIXED(0, 1))                                   \
-    X(Softplus, softplus, 1, no_attrs, REAL_ONLY(softplus), infer_real, 0, OBSERVED)                                   \
-    X(Softsign, softsign, 1, no_attrs, REAL_ONLY(softsign), infer_real, 0, FIXED(-1, 1))                               \
-    X(Swish, swish, 24, elu_attrs, REAL_ONLY(swish), infer_real, 0, OBSERVED)                                          \
-    X(Tanh, tanh, 6, no_attrs, REAL_ONLY(tanh), infer_real, 0, FIXED(-1, 1))                                           \
-    X(ThresholdedRelu, thresholded_relu, 10, elu_attrs, REAL_ONLY(thresholded), infer_real, 0, OBSERVED)
+    X(Celu, celu, 12, NEWEST, elu_attrs, REAL_ONLY(celu), infer_celu, 0, OBSERVED)                                     \
+    X(Elu, elu, 6, NEWEST, elu_attrs, REAL_ONLY(elu), infer_real, 0, OBSERVED)                                         \
+    X(Gelu, gelu, 20, OLDER(gelu), gelu_attrs, REAL_ONLY(gelu), infer_real, 0, OBSERVED)                               \
+    X(HardSigmoid, hard_sigmoid, 6, NEWEST, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), infer_real, 0, FIXED(0, 1))   \
+    X(HardSwish, hard_swish, 14, OLDER(hard_swish), no_attrs, REAL_ONLY(hard_swish), infer_real, 0, OBSERVED)          \
+    X(LeakyRelu, leaky_relu, 6, NEWEST, leaky_attrs, REAL_ONLY(leaky_relu), infer_real, 0, OBSERVED)                   \
+    X(Mish, mish, 18, NEWEST, no_attrs, REAL_ONLY(mish), infer_real, 0, OBSERVED)                                      \
+    X(Relu, relu, 6, NEWEST, no_attrs, ALL_NUMBERS(relu), infer_number, TARE_OP_IDEMPOTENT, OBSERVED)                  \
+    X(Selu, selu, 6, NEWEST, selu_attrs, REAL_ONLY(selu), infer_real, 0, OBSERVED)                                     \
+    X(Shrink, shrink, 9, NEWEST, shrink_attrs, ALL_NUMBERS(shrink), infer_number, 0, OBSERVED)                         \
+    X(Sigmoid, sigmoid, 6, NEWEST, no_attrs, REAL_ONLY(sigmoid), infer_real, 0, FIXED(0, 1))                           \
+    X(Softplus, softplus, 1, NEWEST, no_attrs, REAL_ONLY(softplus), infer_real, 0, OBSERVED)                           \
+    X(Softsign, softsign, 1, NEWEST, no_attrs, REAL_ONLY(softsign), infer_real, 0, FIXED(-1, 1))                       \
+    X(Swish, swish, 24, OLDER(swish), elu_attrs, REAL_ONLY(swish), infer_real, 0, OBSERVED)                            \
+    X(Tanh, tanh, 6, NEWEST, no_attrs, REAL_ONLY(tanh), infer_real, 0, FIXED(-1, 1))                                   \
+    X(ThresholdedRelu, thresholded_relu, 10, NEWEST, elu_attrs, REAL_ONLY(thresholded_relu), infer_real, 0, OBSERVED)
 
-#define DEFINE(op, symbol, first_opset, fields, functions, infer_rule, more_flags, ...)                                \
+#define DEFINE(op, symbol, first_opset, older, fields, functions, infer_rule, more_flags, ...)                         \
     static tare_status symbol##_run(const tare_call *call, tare_error *err) {                                          \
         (void)err;                                                                                                     \
         return tare_unary_run(call, &(const tare_unary)functions);                                                     \
@@ -276,5 +345,7 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
                                        .layout = TARE_LAYOUT_EITHER,                                                   \
                                        .quant = { __VA_ARGS__ },                                                       \
                                        .infer = infer_rule,                                                            \
+                                       .curve = symbol##_f64,                                                          \
+                                       older,                                                                          \
                                        .run = symbol##_run };
 ACTIVATIONS(DEFINE)

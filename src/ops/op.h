@@ -128,6 +128,9 @@ struct tare_op {
     tare_status (*infer)(tare_node *node, tare_error *err);
     /* NULL: nothing to prepare. */
     tare_status (*prepare)(tare_prepare *prepare, tare_error *err);
+    /* The function of one number, for ops that apply one to every element of input 0: what an error of the input does to the
+     * output. NULL: the op is no such. */
+    double (*curve)(const void *attrs, double real);
     /* Multiply-accumulates of one run, by the static shapes of its values (0 while they are unknown). NULL: none that
      * count. Conv: elements of the output * channels of a group * taps. */
     uint64_t (*macs)(const tare_node *node);

@@ -45,12 +45,25 @@ static void clip_to_nature(const tare_value *value, float *lo, float *hi) {
     if (*hi > producer->op->quant.hi) *hi = producer->op->quant.hi;
 }
 
+/* The function that every reader applies to the numbers, when it is one and the same. */
+static void find_curve(const tare_value *value, tare_range_request *request) {
+    if (value->is_output || !value->uses.count) return;
+    const tare_node *first = value->uses.at[0].node;
+    for (size_t i = 0; i < value->uses.count; i++) {
+        const tare_node *node = value->uses.at[i].node;
+        if (!node->op || !node->op->curve || node->op != first->op || value->uses.at[i].index != 0) return;
+    }
+    request->curve = first->op->curve;
+    request->curve_attrs = first->attrs;
+}
+
 static void widen_group(void *context, const tare_value *value, const tare_range *range) {
     chooser *c = context;
     const tare_quantize_options *options = c->scheme->options;
     const tare_rule *rule = tare_rule_for_value(options, value);
     const tare_method *method = method_for(options, rule);
-    const tare_range_request request = request_for(options, c->now->code, rule);
+    tare_range_request request = request_for(options, c->now->code, rule);
+    find_curve(value, &request);
     float lo = 0, hi = 0;
     tare_origin origin = { .kind = method->origin, .number = request.percentile };
     if (rule && rule->has_range) {
