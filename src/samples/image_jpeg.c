@@ -11,8 +11,9 @@
 #include "base/size.h"
 #include "samples/image.h"
 
-/* A progressive file may have as many scans as it likes, each of which costs a pass over the picture. */
-enum { SCANS_MAX = 500, EXIF_BYTES_MAX = 65533 };
+/* A progressive file may have as many scans as it likes, each of which costs a pass over the picture. A Huffman code has a
+ * bit or more for each block of 64 pixels, or for 128 where no component has full resolution both ways. */
+enum { SCANS_MAX = 500, EXIF_BYTES_MAX = 65533, PIXELS_PER_BYTE_MAX = 1024 };
 
 typedef struct reader {
     struct jpeg_decompress_struct jpeg;
@@ -123,6 +124,11 @@ static tare_status fail_jpeg(const reader *r, tare_error *err) {
 static tare_status decode(reader *r, const uint8_t *bytes, size_t size, tare_arena *arena, tare_error *err) {
     if (!read_head(r, bytes, size)) return fail_jpeg(r, err);
     TARE_TRY(tare_image_check_size(r->jpeg.image_width, r->jpeg.image_height, err));
+    uint64_t pixels = (uint64_t)r->jpeg.image_width * r->jpeg.image_height;
+    if (!r->jpeg.arith_code && pixels / PIXELS_PER_BYTE_MAX > size) {
+        return tare_fail(err, TARE_E_MALFORMED, "JPEG: says %u x %u pixels, which its %zu bytes cannot hold",
+                         r->jpeg.image_width, r->jpeg.image_height, size);
+    }
     for (jpeg_saved_marker_ptr m = r->jpeg.marker_list; m != NULL; m = m->next) {
         if (r->facts->orientation == 1) r->facts->orientation = orientation_of(m->data, m->data_length);
     }

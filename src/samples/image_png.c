@@ -7,7 +7,8 @@
 
 #include "samples/image.h"
 
-enum { CHUNK_BYTES_MAX = 8 << 20 };
+/* deflate cannot shrink more than by the second. */
+enum { CHUNK_BYTES_MAX = 8 << 20, DEFLATE_RATIO_MAX = 1032 };
 
 typedef struct reader {
     png_structp png;
@@ -52,8 +53,11 @@ static void on_read(png_structp png, png_bytep to, size_t size) {
 static void set_transforms(reader *r) {
     png_byte type = png_get_color_type(r->png, r->info), depth = png_get_bit_depth(r->png, r->info);
     r->facts->is_deep = depth == 16;
-    r->facts->has_alpha = (type & PNG_COLOR_MASK_ALPHA) != 0;
-    if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r->png);
+    /* A palette's transparency becomes an alpha channel when it is expanded; that of gray and RGB stays a chunk. */
+    bool is_palette = type == PNG_COLOR_TYPE_PALETTE;
+    r->facts->has_alpha =
+        (type & PNG_COLOR_MASK_ALPHA) != 0 || (is_palette && png_get_valid(r->png, r->info, PNG_INFO_tRNS) != 0);
+    if (is_palette) png_set_palette_to_rgb(r->png);
     if (type == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(r->png);
     if (depth == 16) png_set_strip_16(r->png);
     if (r->facts->has_alpha) png_set_strip_alpha(r->png);
@@ -64,7 +68,7 @@ static void set_transforms(reader *r) {
 static bool read_head(reader *r) {
     if (setjmp(png_jmpbuf(r->png)) != 0) return false;
     png_set_read_fn(r->png, r, on_read);
-    png_set_user_limits(r->png, TARE_IMAGE_SIDE_MAX, TARE_IMAGE_SIDE_MAX);
+    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* the size is checked below, before rows are held */
     png_set_chunk_malloc_max(r->png, CHUNK_BYTES_MAX);
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
     png_read_info(r->png, r->info);
@@ -94,6 +98,10 @@ static tare_status decode(reader *r, tare_arena *arena, tare_error *err) {
     if (!read_head(r)) return fail_png(r, err);
     png_uint_32 width = png_get_image_width(r->png, r->info), height = png_get_image_height(r->png, r->info);
     TARE_TRY(tare_image_check_size(width, height, err));
+    if (png_get_rowbytes(r->png, r->info) * height / DEFLATE_RATIO_MAX > r->size) {
+        return tare_fail(err, TARE_E_MALFORMED, "PNG: says %lu x %lu pixels, which its %zu bytes cannot hold",
+                         (unsigned long)width, (unsigned long)height, r->size);
+    }
     if (!read_update(r)) return fail_png(r, err);
     int channels = png_get_channels(r->png, r->info);
     if ((channels != 1 && channels != 3) || png_get_bit_depth(r->png, r->info) != 8 ||
@@ -105,8 +113,6 @@ static tare_status decode(reader *r, tare_arena *arena, tare_error *err) {
     r->rows = tare_arena_alloc(arena, height, sizeof *r->rows);
     if (r->rows == NULL) return tare_fail_memory(err, height * sizeof *r->rows);
     for (size_t y = 0; y < height; y++) r->rows[y] = r->out->u8 + y * width * (size_t)channels;
-    /* An interlaced picture that ends early leaves pixels unset: they must not be what lay in memory before. */
-    memset(r->out->u8, 0, tare_image_count(r->out));
     return read_rows(r) ? TARE_OK : fail_png(r, err);
 }
 

@@ -74,7 +74,10 @@ static tare_status add_begin(tare_model *model, const char *op, tare_error *err)
     TARE_TRY(tare_graph_add_constant(model->graph, "one", &tensor, NULL, false, &one, err));
     TARE_TRY(tare_graph_add_value(model->graph, "begun", &outputs[0], err));
     inputs[1] = one;
-    return tare_graph_add_unknown(model->graph, NULL, "", op, NULL, inputs, 2, outputs, 1, &node, err);
+    const tare_op *known = tare_op_find("", op, 21);
+    if (!known) return tare_fail(err, TARE_E_BUG, "there is no op %s", op);
+    int count = strcmp(op, "Relu") ? 2 : 1;
+    return tare_graph_add_node(model->graph, NULL, known, NULL, inputs, count, outputs, 1, &node, err);
 }
 
 static tare_status write_all(const tare_samples *samples, const tare_graph *graph, const char *folder,
