@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzz targets npy, npz, image and list to tests/fuzz/corpus; the tests of hostile files begin from
-them too. Usage: build/venv/bin/python tests/samples/make_corpus.py"""
+them too; and tests/samples/data. Usage: build/venv/bin/python tests/samples/make_corpus.py"""
 import io
 import pathlib
 import zipfile
@@ -45,8 +45,9 @@ def npz():
     put("npz", "deflated", saved(numpy.savez_compressed, **arrays))
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x.npy", saved(numpy.save, numpy.zeros((1, 3), "f4")))
-        archive.writestr("readme", "not an array")
+        fixed = lambda name: zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+        archive.writestr(fixed("x.npy"), saved(numpy.save, numpy.zeros((1, 3), "f4")))
+        archive.writestr(fixed("readme"), "not an array")
     put("npz", "mixed", data.getvalue())
 
 
@@ -85,3 +86,6 @@ npy()
 npz()
 image()
 texts()
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+DATA.mkdir(exist_ok=True)
+numpy.savez_compressed(DATA / "lines_deflated.npz", x=numpy.arange(40 * 1000, dtype="f4").reshape(40, 1000))
