@@ -1,19 +1,24 @@
 /* Template: f32 matrix product over indirect rows, in the words of vector.inc.h. Before it: TILE_ROWS, the most rows of a
  * tile, and TILES(_), the tiles there are as _(rows, panels): what fits the registers as sums.
  *
- * Rows are taken BLOCK_ROWS at a time and k in blocks of 256: that piece of A is copied to the stack, where rows lie at a
- * fixed pitch whatever the taps are; every panel of B then passes over its tiles once. */
+ * Rows are taken a block of tiles at a time and k in blocks of 256, so that what a block reads of A and of each few
+ * panels of B stays in the caches while all its tiles pass. A tile reads its rows where they lie: to copy them together
+ * first costs more than the many short runs along k that short taps make. */
+
 enum {
-    BLOCK_ROWS = 48,
-    PITCH = TARE_K_BLOCK + 16, /* floats from row to row of the copy: rows do not fall on the same cache sets */
+    BLOCK_TILES = 16,
     PANEL_VECTORS = TARE_PANEL / LANES,
     PANELS_MAX = 4 /* of a tile; tiles have 1, 2 or 4 */
 };
 
 /* The product of one block of k for one tile. */
 typedef struct tile {
-    const float *a, *b; /* a: rows at PITCH; b: panels at b_stride */
-    size_t b_stride, depth;
+    const float *const *a;  /* rows of the first tap; the next tap's at a_step pointers */
+    size_t a_step, depth;   /* depth: floats of a tap */
+    size_t offset, skipped; /* where a tap starts in its rows; of the first tap, floats that lie before the block */
+    size_t count;           /* k's in the block */
+    const float *b;
+    size_t b_stride; /* floats from panel to panel */
     float *c;
     size_t c_stride;
     const float *bias; /* of the tile's first column; NULL: none */
@@ -39,17 +44,23 @@ INLINE void finish(const tile *t, v *sum, size_t rows, size_t vectors) {
 
 /* `rows` and `panels` are constants where this is inlined: the sums stay in registers. */
 INLINE void multiply(const tile *t, size_t rows, size_t panels) {
-    size_t vectors = panels * PANEL_VECTORS;
+    size_t vectors = panels * PANEL_VECTORS, skipped = t->skipped;
     v sum[TILE_ROWS * PANELS_MAX * PANEL_VECTORS];
+    const float *const *a = t->a, *b = t->b;
     unroll (i, rows * vectors) sum[i] = v_set(0);
-    const float *a = t->a, *b = t->b;
-    for (size_t k = 0; k < t->depth; k++, a++, b += TARE_PANEL) {
-        v w[PANELS_MAX * PANEL_VECTORS];
-        unroll (j, vectors) w[j] = v_load(b + j / PANEL_VECTORS * t->b_stride + j % PANEL_VECTORS * LANES);
-        unroll (r, rows) {
-            v x = v_set(a[r * PITCH]);
-            unroll (j, vectors) sum[r * vectors + j] = v_fma(x, w[j], sum[r * vectors + j]);
+    for (size_t left = t->count; left > 0; a += t->a_step, skipped = 0) {
+        size_t count = t->depth - skipped < left ? t->depth - skipped : left;
+        const float *row[TILE_ROWS];
+        unroll (r, rows) row[r] = a[r] + t->offset + skipped;
+        for (size_t k = 0; k < count; k++, b += TARE_PANEL) {
+            v w[PANELS_MAX * PANEL_VECTORS];
+            unroll (j, vectors) w[j] = v_load(b + j / PANEL_VECTORS * t->b_stride + j % PANEL_VECTORS * LANES);
+            unroll (r, rows) {
+                v x = v_set(row[r][k]);
+                unroll (j, vectors) sum[r * vectors + j] = v_fma(x, w[j], sum[r * vectors + j]);
+            }
         }
+        left -= count;
     }
     finish(t, sum, rows, vectors);
 }
@@ -72,17 +83,6 @@ INLINE void copy(float *to, const float *from, size_t count) {
     if (i < count) v_store_tail(to + i, v_load_tail(from + i, count - i, 0), count - i);
 }
 
-/* Copies k…k + count - 1 of rows m…m + rows - 1. */
-static void gather(float *to, const tare_gemm_f32_args *g, size_t m, size_t rows, size_t k, size_t count) {
-    size_t tap = g->depth ? k / g->depth : 0, at = g->depth ? k % g->depth : 0;
-    for (size_t done = 0; done < count; tap++, at = 0) {
-        size_t part = g->depth - at < count - done ? g->depth - at : count - done;
-        const float *const *a = g->a + tap * g->rows + m;
-        for (size_t r = 0; r < rows; r++) copy(to + r * PITCH + done, a[r] + g->a_offset + at, part);
-        done += part;
-    }
-}
-
 /* Rows are dealt evenly to as few tiles as hold them, so that no tile is left with one or two. */
 static size_t first_row(size_t rows, size_t index, size_t count) {
     return rows / count * index + (rows % count < index ? rows % count : index);
@@ -100,17 +100,19 @@ static void multiply_edge(tile t, size_t rows, size_t panels, size_t columns) {
     for (size_t r = 0; r < rows; r++) copy(c + r * c_stride, edge + r * t.c_stride, columns);
 }
 
-/* One block of rows and of k: t says where in B, bias and c it starts. */
-static void pass(tile t, const float *copied, size_t rows, size_t columns) {
-    size_t count = (rows + TILE_ROWS - 1) / TILE_ROWS, most = (rows + count - 1) / count;
+/* Tiles first … last - 1 of `count` that the rows are dealt to, one block of k, all columns. t: what they have in common,
+ * a and c those of the first row. */
+static void pass(tile t, size_t rows, size_t columns, size_t first, size_t last, size_t count) {
+    const float *const *a = t.a;
     float *c = t.c;
+    size_t start = first_row(rows, first, count), most = (rows + count - 1) / count;
     for (size_t n = 0, step = PANELS_MAX; n < columns; n += step * TARE_PANEL) {
         size_t left = columns - n, panels = (left + TARE_PANEL - 1) / TARE_PANEL;
         while (step > 1 && (step > panels || !tiles[most][step / 2])) step /= 2;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = first; i < last; i++) {
             size_t m = first_row(rows, i, count), height = first_row(rows, i + 1, count) - m;
-            t.a = copied + m * PITCH;
-            t.c = c + m * t.c_stride + n;
+            t.a = a + (m - start);
+            t.c = c + (m - start) * t.c_stride + n;
             if (left < step * TARE_PANEL)
                 multiply_edge(t, height, step, left);
             else
@@ -122,16 +124,20 @@ static void pass(tile t, const float *copied, size_t rows, size_t columns) {
 }
 
 void VARIANT(gemm_f32)(const tare_gemm_f32_args *g) {
-    _Alignas(64) float copied[BLOCK_ROWS * PITCH];
-    size_t total = g->taps * g->depth, blocks = (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    for (size_t i = 0; i < blocks; i++) {
-        size_t m = first_row(g->rows, i, blocks), rows = first_row(g->rows, i + 1, blocks) - m, k = 0;
+    size_t total = g->taps * g->depth, count = (g->rows + TILE_ROWS - 1) / TILE_ROWS;
+    for (size_t first = 0; first < count; first += BLOCK_TILES) {
+        size_t last = first + BLOCK_TILES < count ? first + BLOCK_TILES : count;
+        size_t m = first_row(g->rows, first, count), k = 0;
         do {
-            size_t depth = total - k < TARE_K_BLOCK ? total - k : TARE_K_BLOCK;
-            gather(copied, g, m, rows, k, depth);
-            tile t = { .b = g->b + k * TARE_PANEL,
+            size_t depth = total - k < TARE_K_BLOCK ? total - k : TARE_K_BLOCK, tap = total ? k / g->depth : 0;
+            tile t = { .a = g->a + tap * g->rows + m,
+                       .a_step = g->rows,
+                       .depth = g->depth,
+                       .offset = g->a_offset,
+                       .skipped = k - tap * g->depth,
+                       .count = depth,
+                       .b = g->b + k * TARE_PANEL,
                        .b_stride = total * TARE_PANEL,
-                       .depth = depth,
                        .c = g->c + m * g->c_stride,
                        .c_stride = g->c_stride,
                        .bias = g->bias,
@@ -139,7 +145,7 @@ void VARIANT(gemm_f32)(const tare_gemm_f32_args *g) {
                        .hi = g->hi,
                        .is_first = k == 0,
                        .is_last = k + depth == total };
-            pass(t, copied, rows, g->columns);
+            pass(t, g->rows, g->columns, first, last, count);
             k += depth;
         } while (k < total);
     }
