@@ -139,6 +139,19 @@ static tare_status infer(tare_node *node, tare_error *err) {
     return tare_infer_set(node, 0, x->dtype, &y, err);
 }
 
+/* What old files had to give and nobody reads is left out: an roi without cropping, an empty list of scales or sizes. (ONNX
+ * Runtime's layout optimizer permutes whatever stands there, and fails on an empty roi.) */
+static tare_status leave_out(tare_graph *graph, tare_node *node, tare_error *err) {
+    (void)graph;
+    const attributes *attrs = node->attrs;
+    for (int i = ROI; i < node->input_count; i++) {
+        const bool unused = i == ROI && attrs->coordinate != TARE_RESIZE_CROP;
+        if (node->inputs[i] && (unused || !given(node, i))) TARE_TRY(tare_node_set_input(node, i, NULL, err));
+    }
+    tare_node_trim(node);
+    return TARE_OK;
+}
+
 static int needs(const tare_node *node) {
     const attributes *attrs = node->attrs;
     if (attrs->coordinate == TARE_RESIZE_HALF_PIXEL_SYMMETRIC) return 19;
@@ -332,6 +345,7 @@ const tare_op tare_op_resize = {
     .layout = TARE_LAYOUT_EITHER,
     .layout_inputs = 1,
     .quant = { .kind = TARE_QUANT_OBSERVE, .kind_of = kind_of },
+    .upgrade = leave_out,
     .needs = needs,
     .infer = infer,
     .prepare = prepare,
