@@ -86,6 +86,15 @@ static bool wants_bias_codes(const tare_product *p) {
            tare_dtype_size(p->data[0]->quant->code) == 1;
 }
 
+/* Float numbers whose codes are read now; one that was an overridable input too can be fed no more: it would feed nobody. */
+static void remove_unread(tare_graph *graph) {
+    for (size_t i = 0; i < graph->values.entries.count; i++) {
+        tare_value *value = graph->values.entries.at[i].value;
+        if (value && value->constant && !value->producer && !value->uses.count && !value->is_output)
+            tare_value_remove(value);
+    }
+}
+
 tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err) {
     tare_graph *graph = model->graph;
     tare_for_nodes (node, graph) {
@@ -100,5 +109,6 @@ tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *
         if (!value || !value->quant || !value->constant || value->constant->dtype != TARE_F32) continue;
         TARE_TRY(round_constant(value, model->arena, err));
     }
+    remove_unread(graph);
     return TARE_OK;
 }
