@@ -229,6 +229,12 @@ tare_status tare_node_become(tare_node *node, const tare_op *op, tare_error *err
  * are changed. The body's outputs are then ordinary values of that graph, in body->outputs. */
 tare_status tare_graph_inline(tare_graph *body, tare_node *before, tare_error *err);
 
+/* Keeps the part of a main graph that computes `to` (none: its outputs) from `from` (computed values, which become inputs) and
+ * from what inputs it still needs; the rest is removed. TARE_E_USAGE when some `from` is not needed; the graph is of no
+ * use then. */
+tare_status tare_graph_cut(tare_graph *graph, tare_value *const *to, size_t to_count, tare_value *const *from,
+                           size_t from_count, tare_error *err);
+
 /* Every use of `from`, in inner graphs too, and its places among graph outputs, become `to`'s. */
 tare_status tare_value_replace(tare_value *from, tare_value *to, tare_error *err);
 /* Makes `to`, which takes its place, answer to `from`'s name as well: a graph output keeps its name by this. */
