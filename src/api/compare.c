@@ -27,6 +27,7 @@ typedef struct subject {
 typedef struct job {
     subject *subjects;
     size_t count;
+    const tare_open_options *open;
     const tare_model *first_model; /* whose inputs the samples are for */
     tare_samples *samples;
     tare_compare_options options;
@@ -34,7 +35,7 @@ typedef struct job {
 
 static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
     if (tare_path_is_directory(s->path)) return tare_side_open_dump(&s->side, s->path, s->path, err);
-    TARE_TRY(tare_model_open(&s->model, s->path, NULL, log, err));
+    TARE_TRY(tare_model_open(&s->model, s->path, j->open, log, err));
     if (!j->first_model) j->first_model = s->model;
     return tare_side_open_model(&s->side, s->path, s->model, (tare_backend)options->backend, err);
 }
@@ -80,7 +81,7 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
     j->options.threads = work ? (size_t)work->threads : 0;
     j->options.outputs_only = !options->nodes;
     TARE_TRY(open_all(j, data, preprocess, options, log, err));
-    tare_report *report = tare_report_new();
+    tare_report *report = tare_report_new("tare-compare/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_status status = compare_all(j, options, report, log, err);
     if (status != TARE_OK && status != TARE_E_GATE) {
@@ -92,11 +93,12 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
     return status;
 }
 
-tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_data_options *data,
-                               const tare_preprocess *preprocess, const tare_comparing *options,
-                               const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
+                               const tare_data_options *data, const tare_preprocess *preprocess,
+                               const tare_comparing *options, const tare_work_options *work, tare_report **report,
+                               tare_log *log, tare_error *err) {
     tare_arena *arena = tare_arena_new();
-    job j = { .count = count };
+    job j = { .count = count, .open = open };
     j.subjects = arena ? tare_arena_alloc(arena, count + 1, sizeof *j.subjects) : NULL;
     tare_status status = j.subjects ? TARE_OK : tare_fail_memory(err, 0);
     for (size_t i = 0; status == TARE_OK && i < count; i++) j.subjects[i].path = paths[i];

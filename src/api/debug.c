@@ -19,7 +19,7 @@ static tare_status accumulated(tare_comparison **out, const tare_model *model, c
 
 static tare_status tell(tare_report **out, const tare_comparison *local, const tare_comparison *together,
                         tare_error *err) {
-    tare_report *report = tare_report_new();
+    tare_report *report = tare_report_new("tare-debug/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_report_debug(report, local, together);
     TARE_TRY(tare_report_check(report, err));

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
     tare_comparing comparing;
@@ -11,8 +12,8 @@ typedef struct record {
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_report *report = NULL;
-    tare_status status = tare_compare_paths(call->operands, (size_t)call->operand_count, &r->data, &r->preprocess,
-                                            &r->comparing, &r->work, &report, call->log, err);
+    tare_status status = tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data,
+                                            &r->preprocess, &r->comparing, &r->work, &report, call->log, err);
     if (!report) return status;
     tare_error shown = { 0 };
     tare_status printed = cli_print_report(call, report, &shown);
@@ -28,7 +29,8 @@ const cli_verb cli_verb_compare = {
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_comparing_fields, offsetof(record, comparing) },
-                { tare_work_fields, offsetof(record, work) } },
+                { tare_work_fields, offsetof(record, work) },
+                { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),
     .run = run,
 };

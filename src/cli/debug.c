@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
     tare_calibration_options calibration;
@@ -13,7 +14,7 @@ typedef struct record {
 static tare_status get_quantized(const cli_call *call, const tare_model *model, const tare_samples *samples,
                                  tare_model **out, tare_error *err) {
     const record *r = call->record;
-    if (call->operand_count > 1) return tare_model_open(out, call->operands[1], NULL, call->log, err);
+    if (call->operand_count > 1) return tare_model_open(out, call->operands[1], &r->open, call->log, err);
     return tare_model_quantize(out, model, samples, NULL, &r->quantization, &r->calibration, &r->work, NULL, call->log,
                                err);
 }
@@ -23,7 +24,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_model *model = NULL, *quantized = NULL;
     tare_samples *samples = NULL;
     tare_report *report = NULL;
-    tare_status status = tare_model_open(&model, call->operands[0], NULL, call->log, err);
+    tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
@@ -44,7 +45,8 @@ const cli_verb cli_verb_debug = {
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_quantization_fields, offsetof(record, quantization) },
-                { tare_work_fields, offsetof(record, work) } },
+                { tare_work_fields, offsetof(record, work) },
+                { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),
     .run = run,
 };

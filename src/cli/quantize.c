@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
     tare_calibration_options calibration;
@@ -21,7 +22,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_model *model = NULL, *quantized = NULL;
     tare_samples *samples = NULL;
     tare_report *report = NULL;
-    tare_status status = tare_model_open(&model, call->operands[0], NULL, call->log, err);
+    tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
@@ -45,6 +46,7 @@ const cli_verb cli_verb_quantize = {
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_quantization_fields, offsetof(record, quantization) },
                 { tare_work_fields, offsetof(record, work) },
+                { tare_open_fields, offsetof(record, open) },
                 { own_fields, 0 } },
     .record_size = sizeof(record),
     .run = run,

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
     tare_run_options run;
@@ -19,7 +20,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
     tare_samples *samples = NULL;
-    tare_status status = tare_model_open(&model, call->operands[0], NULL, call->log, err);
+    tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
     if (status == TARE_OK) status = tare_model_run(model, samples, &r->run, &r->work, r->output, call->log, err);
@@ -37,6 +38,7 @@ const cli_verb cli_verb_run = {
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_run_fields, offsetof(record, run) },
                 { tare_work_fields, offsetof(record, work) },
+                { tare_open_fields, offsetof(record, open) },
                 { own_fields, 0 } },
     .record_size = sizeof(record),
     .run = run,

@@ -5,54 +5,30 @@
 
 #include "report/flows.h"
 
-enum { CELL = 32 };
-
-/* dB in a cell: what is exact is said in a word, what cannot be told is n/a. */
-static const char *db_cell(char cell[CELL], double db) {
-    if (isnan(db))
-        snprintf(cell, CELL, "n/a");
-    else if (isinf(db))
-        snprintf(cell, CELL, db > 0 ? "exact" : "-inf");
-    else
-        snprintf(cell, CELL, "%.2f", db);
-    return cell;
-}
-
-static const char *number_cell(char cell[CELL], const char *format, double number) {
-    if (isnan(number))
-        snprintf(cell, CELL, "n/a");
-    else
-        snprintf(cell, CELL, format, number);
-    return cell;
-}
-
-/* JSON has no infinities: they, and NaN, are null. */
-static json_t *real(double number) { return isfinite(number) ? json_real(number) : json_null(); }
-
-json_t *tare_report_metrics(const tare_metrics *m) {
+json_t *tare_report_metrics(tare_report *report, const tare_metrics *m) {
     json_t *o = json_object();
-    json_object_set_new(o, "samples", json_integer((json_int_t)m->samples));
-    json_object_set_new(o, "count", json_integer((json_int_t)m->count));
-    json_object_set_new(o, "nonfinite", json_integer((json_int_t)m->nonfinite));
-    json_object_set_new(o, "exact", json_boolean(m->is_exact));
-    json_object_set_new(o, "sqnr_db", real(m->sqnr_db));
-    json_object_set_new(o, "cosine", real(m->cosine));
-    json_object_set_new(o, "cosine_worst", real(m->cosine_worst));
-    json_object_set_new(o, "relative_l2", real(m->relative_l2));
-    json_object_set_new(o, "l2_norm", real(m->l2_norm));
-    json_object_set_new(o, "rmse", real(m->rmse));
-    json_object_set_new(o, "l1", real(m->l1));
-    json_object_set_new(o, "l2", real(m->l2));
-    json_object_set_new(o, "chebyshev", real(m->chebyshev));
-    json_object_set_new(o, "top1", real(m->top1));
-    json_object_set_new(o, "sqnr_worst_db", real(m->sqnr_worst_db));
-    json_object_set_new(o, "worst_sample", m->worst_sample ? json_string(m->worst_sample) : json_null());
-    json_object_set_new(o, "worst_channel", m->worst_channel < 0 ? json_null() : json_integer(m->worst_channel));
-    json_object_set_new(o, "worst_channel_db", real(m->worst_channel_db));
-    json_object_set_new(o, "codes", json_integer((json_int_t)m->codes));
-    json_object_set_new(o, "codes_used", json_integer((json_int_t)m->codes_used));
-    json_object_set_new(o, "saturated_low", real(m->saturated_low));
-    json_object_set_new(o, "saturated_high", real(m->saturated_high));
+    tare_report_set(report, o, "samples", tare_json_count(m->samples));
+    tare_report_set(report, o, "count", tare_json_count(m->count));
+    tare_report_set(report, o, "nonfinite", tare_json_count(m->nonfinite));
+    tare_report_set(report, o, "exact", json_boolean(m->is_exact));
+    tare_report_set(report, o, "sqnr_db", tare_json_real(m->sqnr_db));
+    tare_report_set(report, o, "cosine", tare_json_real(m->cosine));
+    tare_report_set(report, o, "cosine_worst", tare_json_real(m->cosine_worst));
+    tare_report_set(report, o, "relative_l2", tare_json_real(m->relative_l2));
+    tare_report_set(report, o, "l2_norm", tare_json_real(m->l2_norm));
+    tare_report_set(report, o, "rmse", tare_json_real(m->rmse));
+    tare_report_set(report, o, "l1", tare_json_real(m->l1));
+    tare_report_set(report, o, "l2", tare_json_real(m->l2));
+    tare_report_set(report, o, "chebyshev", tare_json_real(m->chebyshev));
+    tare_report_set(report, o, "top1", tare_json_real(m->top1));
+    tare_report_set(report, o, "sqnr_worst_db", tare_json_real(m->sqnr_worst_db));
+    tare_report_set(report, o, "worst_sample", tare_json_text(m->worst_sample));
+    tare_report_set(report, o, "worst_channel", m->worst_channel < 0 ? json_null() : json_integer(m->worst_channel));
+    tare_report_set(report, o, "worst_channel_db", tare_json_real(m->worst_channel_db));
+    tare_report_set(report, o, "codes", tare_json_count(m->codes));
+    tare_report_set(report, o, "codes_used", tare_json_count(m->codes_used));
+    tare_report_set(report, o, "saturated_low", tare_json_real(m->saturated_low));
+    tare_report_set(report, o, "saturated_high", tare_json_real(m->saturated_high));
     return o;
 }
 
@@ -63,13 +39,14 @@ static void output_rows(tare_report *report, const tare_comparison *comparison) 
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
         const tare_compared *c = tare_comparison_at(comparison, i);
         const tare_metrics *m = &c->metrics;
-        char cell[8][CELL];
+        char cell[8][TARE_CELL_SIZE];
         if (!c->is_output && c->value) continue;
-        tare_table_row(table, (const char *const[]){
-                                  c->name, number_cell(cell[0], "%.6f", m->cosine), number_cell(cell[1], "%.6f", m->l1),
-                                  number_cell(cell[2], "%.6f", m->l2), number_cell(cell[3], "%.6f", m->chebyshev),
-                                  db_cell(cell[4], m->sqnr_db), number_cell(cell[5], "%.2e", m->relative_l2),
-                                  number_cell(cell[6], "%.4g", m->l2_norm), number_cell(cell[7], "%.4f", m->top1) });
+        tare_table_row(
+            table, (const char *const[]){
+                       c->name, tare_cell_number(cell[0], "%.6f", m->cosine), tare_cell_number(cell[1], "%.6f", m->l1),
+                       tare_cell_number(cell[2], "%.6f", m->l2), tare_cell_number(cell[3], "%.6f", m->chebyshev),
+                       tare_cell_db(cell[4], m->sqnr_db), tare_cell_number(cell[5], "%.2e", m->relative_l2),
+                       tare_cell_number(cell[6], "%.4g", m->l2_norm), tare_cell_number(cell[7], "%.4f", m->top1) });
     }
 }
 
@@ -79,25 +56,25 @@ static void value_rows(tare_report *report, const tare_comparison *comparison) {
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
         const tare_compared *c = tare_comparison_at(comparison, i);
         const tare_metrics *m = &c->metrics;
-        char cell[3][CELL], channel[2 * CELL] = "";
+        char cell[3][TARE_CELL_SIZE], channel[2 * TARE_CELL_SIZE] = "";
         if (m->worst_channel >= 0)
             snprintf(channel, sizeof channel, "%lld: %s", (long long)m->worst_channel,
-                     db_cell(cell[0], m->worst_channel_db));
-        tare_table_row(table, (const char *const[]){ c->name, c->op ? c->op : "", db_cell(cell[0], m->sqnr_db),
-                                                     number_cell(cell[1], "%.6f", m->cosine),
-                                                     number_cell(cell[2], "%.2e", m->relative_l2), channel });
+                     tare_cell_db(cell[0], m->worst_channel_db));
+        tare_table_row(table, (const char *const[]){ c->name, c->op ? c->op : "", tare_cell_db(cell[0], m->sqnr_db),
+                                                     tare_cell_number(cell[1], "%.6f", m->cosine),
+                                                     tare_cell_number(cell[2], "%.2e", m->relative_l2), channel });
     }
 }
 
-static json_t *values_json(const tare_comparison *comparison) {
+static json_t *values_json(tare_report *report, const tare_comparison *comparison) {
     json_t *values = json_object();
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
         const tare_compared *c = tare_comparison_at(comparison, i);
-        json_t *o = tare_report_metrics(&c->metrics);
-        json_object_set_new(o, "output", json_boolean(c->is_output));
-        if (c->op) json_object_set_new(o, "op", json_string(c->op));
-        if (c->node) json_object_set_new(o, "node", json_string(c->node));
-        json_object_set_new(values, c->name, o);
+        json_t *o = tare_report_metrics(report, &c->metrics);
+        tare_report_set(report, o, "output", json_boolean(c->is_output));
+        if (c->op) tare_report_set(report, o, "op", tare_json_text(c->op));
+        if (c->node) tare_report_set(report, o, "node", tare_json_text(c->node));
+        tare_report_set(report, values, c->name, o);
     }
     return values;
 }
@@ -116,27 +93,27 @@ void tare_report_comparison(tare_report *report, const char *a, const char *b, c
                          first->is_reference ? a : b, first->reason);
     }
     json_t *root = tare_report_root(report), *list = json_object_get(root, "comparisons"), *o = json_object();
-    if (!list) json_object_set_new(root, "comparisons", list = json_array());
-    json_object_set_new(o, "reference", json_string(a));
-    json_object_set_new(o, "other", json_string(b));
-    json_object_set_new(o, "values", values_json(comparison));
-    json_object_set_new(o, "unmatched", json_integer((json_int_t)unmatched));
-    json_array_append_new(list, o);
+    if (!list) tare_report_set(report, root, "comparisons", list = json_array());
+    tare_report_set(report, o, "reference", tare_json_text(a));
+    tare_report_set(report, o, "other", tare_json_text(b));
+    tare_report_set(report, o, "values", values_json(report, comparison));
+    tare_report_set(report, o, "unmatched", tare_json_count(unmatched));
+    tare_report_push(report, list, o);
 }
 
 /* ---- debug ---- */
 
 static void debug_row(tare_table *table, const tare_compared *local, const tare_compared *together) {
     const tare_metrics *m = &together->metrics;
-    char cell[2][CELL], channel[2 * CELL] = "", codes[CELL] = "";
+    char cell[2][TARE_CELL_SIZE], channel[2 * TARE_CELL_SIZE] = "", codes[TARE_CELL_SIZE] = "";
     if (m->worst_channel >= 0)
         snprintf(channel, sizeof channel, "%lld: %s", (long long)m->worst_channel,
-                 db_cell(cell[0], m->worst_channel_db));
+                 tare_cell_db(cell[0], m->worst_channel_db));
     if (m->codes)
         snprintf(codes, sizeof codes, "%llu/%llu", (unsigned long long)m->codes_used, (unsigned long long)m->codes);
     tare_table_row(table, (const char *const[]){ together->name, together->op ? together->op : "",
-                                                 db_cell(cell[0], local ? local->metrics.sqnr_db : INFINITY),
-                                                 db_cell(cell[1], m->sqnr_db), channel, codes });
+                                                 tare_cell_db(cell[0], local ? local->metrics.sqnr_db : INFINITY),
+                                                 tare_cell_db(cell[1], m->sqnr_db), channel, codes });
 }
 
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together) {
@@ -151,9 +128,9 @@ void tare_report_debug(tare_report *report, const tare_comparison *local, const 
         const tare_compared *t = tare_comparison_at(together, i), *l = tare_comparison_find(local, t->other ? t->other : t->name);
         if (!t->metrics.is_exact) debug_row(table, l, t);
         json_t *o = json_object();
-        json_object_set_new(o, "accumulated", tare_report_metrics(&t->metrics));
-        json_object_set_new(o, "local", l ? tare_report_metrics(&l->metrics) : json_null());
-        json_object_set_new(values, t->name, o);
+        tare_report_set(report, o, "accumulated", tare_report_metrics(report, &t->metrics));
+        tare_report_set(report, o, "local", l ? tare_report_metrics(report, &l->metrics) : json_null());
+        tare_report_set(report, values, t->name, o);
     }
-    json_object_set_new(tare_report_root(report), "values", values);
+    tare_report_set(report, tare_report_root(report), "values", values);
 }

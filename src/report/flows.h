@@ -5,12 +5,15 @@
 
 #include "compare/compare.h"
 #include "passes/pass.h"
+#include "report/info.h"
 #include "report/report.h"
 
+/* A line for a rewrite, told while passes run. */
+void tare_report_rewrite(tare_report *report, const char *text);
 void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes_after, const tare_pass_total *totals,
                           size_t count);
 
-json_t *tare_report_metrics(const tare_metrics *metrics);
+json_t *tare_report_metrics(tare_report *report, const tare_metrics *metrics);
 void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);
 

@@ -1,7 +1,14 @@
 /* What the passes did. */
+#include <stdio.h>
+
 #include "report/flows.h"
 
-#include <stdio.h>
+void tare_report_rewrite(tare_report *report, const char *text) {
+    json_t *root = tare_report_root(report), *list = json_object_get(root, "rewrites");
+    tare_report_line(report, "%s", text);
+    if (!list) tare_report_set(report, root, "rewrites", list = json_array());
+    tare_report_push(report, list, tare_json_text(text));
+}
 
 void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes_after, const tare_pass_total *totals,
                           size_t count) {
@@ -14,9 +21,9 @@ void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes
         if (!totals[i].changes) continue;
         snprintf(times, sizeof times, "%zu", totals[i].changes);
         tare_table_row(table, (const char *const[]){ totals[i].name, times });
-        json_object_set_new(passes, totals[i].name, json_integer((json_int_t)totals[i].changes));
+        tare_report_set(report, passes, totals[i].name, tare_json_count(totals[i].changes));
     }
-    json_object_set_new(root, "nodes_before", json_integer((json_int_t)nodes_before));
-    json_object_set_new(root, "nodes", json_integer((json_int_t)nodes_after));
-    json_object_set_new(root, "passes", passes);
+    tare_report_set(report, root, "nodes_before", tare_json_count(nodes_before));
+    tare_report_set(report, root, "nodes", tare_json_count(nodes_after));
+    tare_report_set(report, root, "passes", passes);
 }

@@ -1,30 +1,12 @@
-/* The report object: lines and tables in order, and the JSON tree; text made to fit when it is asked for. */
-#include "report/report.h"
+/* The report object: lines, facts and tables in order, and the JSON tree. layout.c makes text of it when it is asked. */
+#include "report/items.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct tare_table {
-    tare_report *report;
-    size_t columns, flexible;
-    const char *alignment;
-    TARE_VEC(const char **) rows; /* headings first */
-};
-
-typedef struct item {
-    const char *line; /* NULL: a table */
-    tare_table *table;
-} item;
-
-struct tare_report {
-    tare_arena *arena;
-    TARE_VEC(item) items;
-    json_t *root;
-    bool failed;
-};
-
-tare_report *tare_report_new(void) {
+tare_report *tare_report_new(const char *schema) {
     tare_arena *arena = tare_arena_new();
     tare_report *report = arena ? tare_arena_alloc(arena, 1, sizeof *report) : NULL;
     json_t *root = report ? json_object() : NULL;
@@ -34,6 +16,7 @@ tare_report *tare_report_new(void) {
     }
     report->arena = arena;
     report->root = root;
+    tare_report_set(report, root, "schema", tare_json_text(schema));
     return report;
 }
 
@@ -51,29 +34,66 @@ tare_status tare_report_check(tare_report *report, tare_error *err) {
     return tare_fail_memory(err, 0);
 }
 
+/* ---- text ---- */
+
+/* Names come from strangers: all control characters but our own marks are escaped. */
+static const char *copy_escaped(tare_report *report, const char *from) {
+    tare_text text = { .arena = report->arena };
+    tare_text_puts(&text, "");
+    while (*from) {
+        const size_t length = strcspn(from, "\001\002\003\004");
+        if (length) {
+            const char *part = tare_arena_copy(report->arena, from, length);
+            const size_t room = 4 * length + 1; /* each byte at worst \xNN */
+            char *escaped = tare_arena_alloc(report->arena, room, 1);
+            if (!part || !escaped) return NULL;
+            tare_text_escape(escaped, room, part);
+            tare_text_puts(&text, escaped);
+        }
+        from += length;
+        if (*from) tare_text_append(&text, from++, 1);
+    }
+    return text.failed ? NULL : text.at;
+}
+
+static void add_line(tare_report *report, const char *label, const char *format, va_list list) {
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *line = tare_arena_alloc(report->arena, (size_t)length + 1, 1);
+    if (line) vsnprintf(line, (size_t)length + 1, format, list);
+    const tare_report_item item = { .label = label, .line = line ? copy_escaped(report, line) : NULL };
+    if (!item.line || !tare_vec_push(report->arena, &report->items, item)) report->failed = true;
+}
+
 void tare_report_line(tare_report *report, const char *format, ...) {
-    char line[1024];
     va_list list;
     va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
+    add_line(report, NULL, format, list);
     va_end(list);
-    const item entry = { .line = tare_arena_strdup(report->arena, line) };
-    if (!entry.line || !tare_vec_push(report->arena, &report->items, entry)) report->failed = true;
+}
+
+void tare_report_fact(tare_report *report, const char *label, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    add_line(report, label, format, list);
+    va_end(list);
 }
 
 static void add_row(tare_table *table, const char *const *cells) {
-    tare_arena *arena = table->report->arena;
-    const char **row = tare_arena_alloc(arena, table->columns, sizeof *row);
-    bool ok = row != NULL;
-    for (size_t i = 0; ok && i < table->columns; i++) ok = (row[i] = tare_arena_strdup(arena, cells[i])) != NULL;
-    if (!ok || !tare_vec_push(arena, &table->rows, row)) table->report->failed = true;
+    tare_report *report = table->report;
+    const char **copy = tare_arena_alloc(report->arena, table->columns, sizeof *copy);
+    bool ok = copy != NULL;
+    for (size_t i = 0; ok && i < table->columns; i++) ok = (copy[i] = copy_escaped(report, cells[i])) != NULL;
+    if (!ok || !tare_vec_push(report->arena, &table->rows, copy)) report->failed = true;
 }
 
 tare_table *tare_report_table(tare_report *report, size_t columns, const char *const *headings, const char *alignment,
                               size_t flexible) {
     tare_table *table = tare_arena_alloc(report->arena, 1, sizeof *table);
-    const item entry = { .table = table };
-    if (!table || !tare_vec_push(report->arena, &report->items, entry)) {
+    const tare_report_item item = { .table = table };
+    if (!table || !tare_vec_push(report->arena, &report->items, item)) {
         report->failed = true;
         return NULL;
     }
@@ -86,102 +106,83 @@ void tare_table_row(tare_table *table, const char *const *cells) {
     if (table) add_row(table, cells);
 }
 
-/* ---- text ---- */
+/* ---- numbers ---- */
 
-typedef struct page {
-    tare_text text;
-    size_t columns;
-    bool colour;
-} page;
-
-static bool is_mark(char c) { return c >= 1 && c <= 4; }
-
-/* Columns on a terminal: code points, without marks. */
-static size_t width_of(const char *cell) {
-    size_t width = 0;
-    for (; *cell; cell++) width += !is_mark(*cell) && ((unsigned char)*cell & 0xc0) != 0x80;
-    return width;
+/* Three digits and a unit of thousands. */
+static void scaled(char cell[TARE_CELL_SIZE], double number, const char *const *units) {
+    size_t unit = 0;
+    while (number >= 999.5 && units[unit + 1]) number /= 1000, unit++;
+    const int decimals = unit == 0 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
+    snprintf(cell, TARE_CELL_SIZE, "%.*f%s", decimals, number, units[unit]);
 }
 
-static void put(page *p, const char *bytes, size_t length) {
-    static const char *const escapes[] = { "\033[32m", "\033[31m", "\033[2m", "\033[0m" };
-    for (size_t i = 0; i < length; i++) {
-        if (!is_mark(bytes[i]))
-            tare_text_append(&p->text, bytes + i, 1);
-        else if (p->colour)
-            tare_text_puts(&p->text, escapes[bytes[i] - 1]);
+const char *tare_cell_bytes(char cell[TARE_CELL_SIZE], uint64_t bytes) {
+    static const char *const units[] = { " B", " kB", " MB", " GB", " TB", NULL };
+    scaled(cell, (double)bytes, units);
+    return cell;
+}
+
+const char *tare_cell_count(char cell[TARE_CELL_SIZE], uint64_t count) {
+    static const char *const units[] = { "", " k", " M", " G", " T", NULL };
+    if (count < 10000)
+        snprintf(cell, TARE_CELL_SIZE, "%u", (unsigned)count);
+    else
+        scaled(cell, (double)count, units);
+    return cell;
+}
+
+const char *tare_cell_db(char cell[TARE_CELL_SIZE], double db) {
+    if (isnan(db))
+        snprintf(cell, TARE_CELL_SIZE, "n/a");
+    else if (isinf(db))
+        snprintf(cell, TARE_CELL_SIZE, db > 0 ? "exact" : "-inf");
+    else
+        snprintf(cell, TARE_CELL_SIZE, "%.2f", db);
+    return cell;
+}
+
+const char *tare_cell_number(char cell[TARE_CELL_SIZE], const char *format, double number) {
+    if (isnan(number))
+        snprintf(cell, TARE_CELL_SIZE, "n/a");
+    else
+        snprintf(cell, TARE_CELL_SIZE, format, number);
+    return cell;
+}
+
+const char *tare_cell_share(char cell[TARE_CELL_SIZE], double share) {
+    double percent = 100 * share;
+    if (percent < 100 && percent > 99.9) percent = 99.9;
+    if (percent > 0 && percent < 0.1) percent = 0.1;
+    snprintf(cell, TARE_CELL_SIZE, percent == 100 || percent == 0 ? "%.0f %%" : "%.1f %%", percent);
+    return cell;
+}
+
+/* ---- JSON ---- */
+
+void tare_report_set(tare_report *report, json_t *object, const char *key, json_t *value) {
+    char escaped[4096];
+    if (!tare_utf8_is_valid(key, strlen(key))) {
+        tare_text_escape(escaped, sizeof escaped, key);
+        key = escaped;
     }
+    if (json_object_set_new(object, key, value)) report->failed = true;
 }
 
-static void pad(page *p, size_t count) {
-    while (count--) tare_text_append(&p->text, " ", 1);
+void tare_report_push(tare_report *report, json_t *array, json_t *value) {
+    if (json_array_append_new(array, value)) report->failed = true;
 }
 
-/* The bytes that the first `columns` code points take. */
-static size_t bytes_of(const char *cell, size_t columns) {
-    size_t i = 0;
-    for (; cell[i]; i++) {
-        if (((unsigned char)cell[i] & 0xc0) == 0x80 || is_mark(cell[i])) continue;
-        if (!columns--) break;
-    }
-    return i;
+json_t *tare_json_text(const char *text) {
+    char escaped[4096];
+    if (!text) return json_null();
+    if (tare_utf8_is_valid(text, strlen(text))) return json_string(text);
+    tare_text_escape(escaped, sizeof escaped, text);
+    return json_string(escaped);
 }
 
-/* A cell of exactly `width` columns; one that is longer loses its middle: both ends of a name tell most. */
-static void put_cell(page *p, const char *cell, size_t width, char alignment, bool last) {
-    const size_t own = width_of(cell);
-    if (own > width) {
-        const size_t head = (width - 1) / 2, tail = width - 1 - head;
-        put(p, cell, bytes_of(cell, head));
-        tare_text_puts(&p->text, "…");
-        const size_t from = bytes_of(cell, own - tail);
-        put(p, cell + from, strlen(cell + from));
-        return;
-    }
-    if (alignment == '>') pad(p, width - own);
-    put(p, cell, strlen(cell));
-    if (alignment == '<' && !last) pad(p, width - own);
-}
+json_t *tare_json_real(double number) { return isfinite(number) ? json_real(number) : json_null(); }
 
-static void put_table(page *p, const tare_table *table) {
-    enum { INDENT = 2, GAP = 2, LEAST = 8 };
-    size_t width[32] = { 0 }, total = INDENT;
-    if (table->rows.count < 2) return; /* headings of nothing */
-    for (size_t r = 0; r < table->rows.count; r++)
-        for (size_t c = 0; c < table->columns; c++) {
-            size_t own = width_of(table->rows.at[r][c]);
-            if (own > width[c]) width[c] = own;
-        }
-    for (size_t c = 0; c < table->columns; c++) total += width[c] + (c ? GAP : 0);
-    size_t *flexible = &width[table->flexible];
-    if (total > p->columns) {
-        size_t over = total - p->columns;
-        *flexible = *flexible > over + LEAST ? *flexible - over : LEAST;
-    }
-    for (size_t r = 0; r < table->rows.count; r++) {
-        pad(p, INDENT);
-        for (size_t c = 0; c < table->columns; c++) {
-            if (c) pad(p, GAP);
-            put_cell(p, table->rows.at[r][c], width[c], table->alignment[c], c + 1 == table->columns);
-        }
-        tare_text_puts(&p->text, "\n");
-    }
-}
-
-const char *tare_report_text(tare_report *report, size_t columns, int colour) {
-    page p = { .text = { .arena = report->arena }, .columns = columns ? columns : 80, .colour = colour != 0 };
-    tare_text_puts(&p.text, "");
-    for (size_t i = 0; i < report->items.count; i++) {
-        const item *entry = &report->items.at[i];
-        if (entry->table)
-            put_table(&p, entry->table);
-        else {
-            put(&p, entry->line, strlen(entry->line));
-            tare_text_puts(&p.text, "\n");
-        }
-    }
-    return p.text.failed || report->failed ? NULL : p.text.at;
-}
+json_t *tare_json_count(uint64_t count) { return json_integer((json_int_t)count); }
 
 static int append_json(const char *bytes, size_t size, void *context) {
     tare_text_append(context, bytes, size);
@@ -190,8 +191,7 @@ static int append_json(const char *bytes, size_t size, void *context) {
 
 const char *tare_report_json(tare_report *report) {
     tare_text text = { .arena = report->arena };
-    const size_t flags = JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(9);
-    int failed = json_dump_callback(report->root, append_json, &text, flags);
+    const int failed = json_dump_callback(report->root, append_json, &text, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     tare_text_puts(&text, "\n");
     return failed || text.failed || report->failed ? NULL : text.at;
 }

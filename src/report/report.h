@@ -16,12 +16,17 @@
 #define TARE_MARK_DIM  "\003"
 #define TARE_MARK_END  "\004"
 
-tare_report *tare_report_new(void); /* NULL: no memory */
-json_t *
-tare_report_root(tare_report *report); /* the JSON object, to be filled; values are stolen with json_object_set_new */
+/* `schema` names the JSON: "tare-info/1" (docs/formats). NULL: no memory. Whatever runs out of memory afterwards is
+ * remembered, and told by tare_report_check. */
+tare_report *tare_report_new(const char *schema);
+json_t *tare_report_root(tare_report *report);
 
-/* A line of text. */
+/* ---- text ---- */
+
+/* A line, as it is. */
 void tare_report_line(tare_report *report, const char *format, ...) TARE_PRINTF(2, 3);
+/* "label      text": text that is too wide goes on below itself, words whole. */
+void tare_report_fact(tare_report *report, const char *label, const char *format, ...) TARE_PRINTF(3, 4);
 
 /* A table: `alignment` has '<' or '>' for each column; the column `flexible` is cut in its middle when the whole is too
  * wide for the terminal. Text of cells is copied, control characters escaped. */
@@ -29,6 +34,26 @@ typedef struct tare_table tare_table;
 tare_table *tare_report_table(tare_report *report, size_t columns, const char *const *headings, const char *alignment,
                               size_t flexible); /* NULL: no memory; rows are then dropped */
 void tare_table_row(tare_table *table, const char *const *cells);
+
+/* Numbers for people. */
+enum { TARE_CELL_SIZE = 32 };
+const char *tare_cell_bytes(char cell[TARE_CELL_SIZE], uint64_t bytes); /* "321 kB" */
+const char *tare_cell_count(char cell[TARE_CELL_SIZE], uint64_t count); /* "12.5 M"; below 10000 as it is */
+/* dB: what is exact is said in a word, what cannot be told is n/a. */
+const char *tare_cell_db(char cell[TARE_CELL_SIZE], double db);
+const char *tare_cell_number(char cell[TARE_CELL_SIZE], const char *format, double number); /* NaN: n/a */
+/* "85.3 %"; 100 % and 0 % only when it is that. */
+const char *tare_cell_share(char cell[TARE_CELL_SIZE], double share);
+
+/* ---- JSON ---- */
+
+/* object[key] = value, which is stolen; NULL for either, as jansson gives when memory is out, is remembered. */
+void tare_report_set(tare_report *report, json_t *object, const char *key, json_t *value);
+void tare_report_push(tare_report *report, json_t *array, json_t *value);
+/* Text is escaped where it is no UTF-8; NULL is null. Neither NaN nor an infinity can be in JSON: they are null. */
+json_t *tare_json_text(const char *text);
+json_t *tare_json_real(double number);
+json_t *tare_json_count(uint64_t count);
 
 /* TARE_E_LIMIT when anything was dropped for want of memory; frees the report then. */
 tare_status tare_report_check(tare_report *report, tare_error *err);

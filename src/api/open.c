@@ -1,0 +1,135 @@
+/* Models from files: read, made canonical, their shapes inferred, open dimensions set as asked. */
+#include <string.h>
+#include <tare/model.h>
+
+#include "formats/format.h"
+#include "passes/pass.h"
+
+const tare_field tare_open_fields[] = {
+    { "input-shape", TARE_FIELD_STRINGS, offsetof(tare_open_options, input_shapes), TARE_FIELD_ONE,
+      .metavar = "NAME=1x3x8x8",
+      .help = "the shape of an input, where the file leaves dimensions open; once per input" },
+    { "repair-scales", TARE_FIELD_BOOL, offsetof(tare_open_options, repair_scales),
+      .help = "take scales of 0 or NaN in the file as 1 where that changes no result" },
+    { "allow-hardlink", TARE_FIELD_BOOL, offsetof(tare_open_options, allow_hardlink),
+      .help = "external weights may be hard links to other files" },
+    { .type = TARE_FIELD_END },
+};
+
+/* ---- input shapes ---- */
+
+typedef struct setting {
+    tare_model *model;
+    int64_t *sizes; /* by symbol: the size it was given, -1: none */
+} setting;
+
+/* "1x3x224x224" */
+static bool parse_shape(const char *text, tare_shape *shape) {
+    *shape = (tare_shape){ .rank = 0 };
+    while (shape->rank < TARE_RANK_MAX) {
+        int64_t dim = 0;
+        if (*text < '0' || *text > '9') return false;
+        for (; *text >= '0' && *text <= '9' && dim <= INT32_MAX; text++) dim = 10 * dim + (*text - '0');
+        if (dim > INT32_MAX) return false;
+        shape->dim[shape->rank++] = dim;
+        if (!*text) return true;
+        if (*text++ != 'x') return false;
+    }
+    return false;
+}
+
+static tare_status fail_shape(const setting *s, const tare_value *value, const tare_shape *wanted, tare_error *err) {
+    char is[128], want[128];
+    tare_shape_print(is, sizeof is, &value->shape, s->model->symbols.at);
+    tare_shape_print(want, sizeof want, wanted, NULL);
+    return tare_fail(err, TARE_E_USAGE, "--input-shape: input '%s' is %s in the file, which %s does not fit",
+                     value->name, is, want);
+}
+
+static tare_status set_shape(setting *s, tare_value *value, const tare_shape *wanted, tare_error *err) {
+    const tare_shape *is = &value->shape;
+    if (is->rank != TARE_RANK_UNKNOWN && is->rank != wanted->rank) return fail_shape(s, value, wanted, err);
+    for (int i = 0; i < is->rank; i++) {
+        const int64_t dim = is->dim[i];
+        int64_t *size = dim < TARE_DIM_UNKNOWN ? &s->sizes[-2 - dim] : NULL;
+        const bool fits =
+            dim == wanted->dim[i] || dim == TARE_DIM_UNKNOWN || (size && (*size < 0 || *size == wanted->dim[i]));
+        if (!fits) return fail_shape(s, value, wanted, err);
+        if (size) *size = wanted->dim[i];
+    }
+    value->shape = *wanted;
+    return TARE_OK;
+}
+
+static tare_status set_from_text(setting *s, const char *text, tare_error *err) {
+    const char *equals = strrchr(text, '=');
+    const tare_graph *graph = s->model->graph;
+    tare_shape shape;
+    if (!equals || !parse_shape(equals + 1, &shape))
+        return tare_fail(err, TARE_E_USAGE, "--input-shape: '%.128s' is not NAME=1x3x224x224", text);
+    const size_t length = (size_t)(equals - text);
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        tare_value *value = graph->inputs.at[i];
+        if (strlen(value->name) == length && !strncmp(value->name, text, length))
+            return set_shape(s, value, &shape, err);
+    }
+    return tare_fail(err, TARE_E_USAGE, "--input-shape: no input '%.*s'; the first is '%s'",
+                     (int)(length < 128 ? length : 128), text,
+                     graph->inputs.count ? graph->inputs.at[0]->name : "(the model has none)");
+}
+
+/* A symbol is one size wherever it stands: also in the shapes that the file declares inside. Bodies nest at most as deep
+ * as the reader lets by. */
+static void spread(const setting *s, tare_graph *graph) {
+    for (size_t i = 0; i < graph->values.entries.count; i++) {
+        tare_value *value = graph->values.entries.at[i].value;
+        for (int d = 0; value && d < value->shape.rank; d++) {
+            const int64_t dim = value->shape.dim[d];
+            if (dim < TARE_DIM_UNKNOWN && s->sizes[-2 - dim] >= 0) value->shape.dim[d] = s->sizes[-2 - dim];
+        }
+    }
+    tare_for_nodes (node, graph) {
+        tare_graph *body;
+        for (int i = 0; (body = tare_node_body(node, i)); i++) spread(s, body);
+    }
+}
+
+static tare_status set_input_shapes(tare_model *model, const tare_strings *shapes, tare_error *err) {
+    setting s = { .model = model };
+    if (!shapes->count) return TARE_OK;
+    s.sizes = tare_arena_alloc(model->arena, model->symbols.count + 1, sizeof *s.sizes);
+    if (!s.sizes) return tare_fail_memory(err, model->symbols.count * sizeof *s.sizes);
+    for (size_t i = 0; i < model->symbols.count; i++) s.sizes[i] = -1;
+    for (size_t i = 0; i < shapes->count; i++) TARE_TRY(set_from_text(&s, shapes->at[i], err));
+    spread(&s, model->graph);
+    return TARE_OK;
+}
+
+/* ---- opening ---- */
+
+static tare_status prepare(tare_model *model, const tare_open_options *options, tare_log *log, tare_error *err) {
+    const tare_normalize_options normalize = { .repair_scales = options->repair_scales };
+    TARE_TRY(set_input_shapes(model, &options->input_shapes, err));
+    TARE_TRY(tare_passes_normalize(model, &normalize, log, err));
+    return tare_graph_infer(model->graph, err);
+}
+
+tare_status tare_model_open(tare_model **out, const char *path, const tare_open_options *options, tare_log *log,
+                            tare_error *err) {
+    static const tare_open_options defaults;
+    if (!options) options = &defaults;
+    const tare_read_options read = { .allow_hardlink = options->allow_hardlink,
+                                     .repair_scales = options->repair_scales,
+                                     .log = log };
+    const tare_format *format = tare_format_to_read(path);
+    if (!format) return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx", path);
+    tare_model *model;
+    TARE_TRY(format->read(&model, path, &read, err));
+    const tare_status status = prepare(model, options, log, err);
+    if (status != TARE_OK) {
+        tare_model_free(model);
+        return status == TARE_E_USAGE ? status : tare_within(err, "%s", path);
+    }
+    *out = model;
+    return TARE_OK;
+}

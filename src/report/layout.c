@@ -1,0 +1,141 @@
+/* Reports as text of some width: facts wrapped, tables aligned, names cut in their middle, colour put in for marks. */
+#include <string.h>
+
+#include "report/items.h"
+
+enum { INDENT = 2, GAP = 2, LEAST = 8, LABEL = 12 };
+
+typedef struct page {
+    tare_text text;
+    size_t columns;
+    bool colour;
+} page;
+
+static bool is_mark(char c) { return c >= 1 && c <= 4; }
+
+/* Columns on a terminal: code points, without marks. */
+static size_t width_of(const char *cell, size_t bytes) {
+    size_t width = 0;
+    for (size_t i = 0; i < bytes; i++) width += !is_mark(cell[i]) && ((unsigned char)cell[i] & 0xc0) != 0x80;
+    return width;
+}
+
+static void put(page *p, const char *bytes, size_t length) {
+    static const char *const escapes[] = { "\033[32m", "\033[31m", "\033[2m", "\033[0m" };
+    for (size_t i = 0; i < length; i++) {
+        if (!is_mark(bytes[i]))
+            tare_text_append(&p->text, bytes + i, 1);
+        else if (p->colour)
+            tare_text_puts(&p->text, escapes[bytes[i] - 1]);
+    }
+}
+
+static void pad(page *p, size_t count) {
+    while (count--) tare_text_append(&p->text, " ", 1);
+}
+
+/* The bytes that the first `columns` code points take. */
+static size_t bytes_of(const char *cell, size_t columns) {
+    size_t i = 0;
+    for (; cell[i]; i++) {
+        if (((unsigned char)cell[i] & 0xc0) == 0x80 || is_mark(cell[i])) continue;
+        if (!columns--) break;
+    }
+    return i;
+}
+
+/* Text of `own` columns in `width`, less its middle: both ends of a name tell most. */
+static void put_cut(page *p, const char *text, size_t bytes, size_t own, size_t width) {
+    const size_t head = (width - 1) / 2, tail = width - 1 - head;
+    put(p, text, bytes_of(text, head));
+    tare_text_puts(&p->text, "…");
+    const size_t from = bytes_of(text, own - tail);
+    put(p, text + from, bytes - from);
+}
+
+/* A cell of exactly `width` columns; one that is longer is cut. */
+static void put_cell(page *p, const char *cell, size_t width, char alignment, bool last) {
+    const size_t bytes = strlen(cell), own = width_of(cell, bytes);
+    if (own > width) {
+        put_cut(p, cell, bytes, own, width);
+        return;
+    }
+    if (alignment == '>') pad(p, width - own);
+    put(p, cell, bytes);
+    if (alignment == '<' && !last) pad(p, width - own);
+}
+
+static void put_table(page *p, const tare_table *table) {
+    size_t width[32] = { 0 }, total = INDENT;
+    if (table->rows.count < 2) return; /* headings of nothing */
+    for (size_t r = 0; r < table->rows.count; r++)
+        for (size_t c = 0; c < table->columns; c++) {
+            const char *cell = table->rows.at[r][c];
+            size_t own = width_of(cell, strlen(cell));
+            if (own > width[c]) width[c] = own;
+        }
+    for (size_t c = 0; c < table->columns; c++) total += width[c] + (c ? GAP : 0);
+    size_t *flexible = &width[table->flexible];
+    if (total > p->columns) {
+        size_t over = total - p->columns;
+        *flexible = *flexible > over + LEAST ? *flexible - over : LEAST;
+    }
+    for (size_t r = 0; r < table->rows.count; r++) {
+        pad(p, INDENT);
+        for (size_t c = 0; c < table->columns; c++) {
+            if (c) pad(p, GAP);
+            put_cell(p, table->rows.at[r][c], width[c], table->alignment[c], c + 1 == table->columns);
+        }
+        tare_text_puts(&p->text, "\n");
+    }
+}
+
+/* Words go on the line while they fit; one that fits on no line is cut in its middle. */
+static void put_wrapped(page *p, const char *text, size_t from) {
+    const size_t room = p->columns - from;
+    size_t at = 0;
+    while (*text) {
+        const size_t bytes = strcspn(text, " "), own = width_of(text, bytes);
+        if (at && at + 1 + own > room) {
+            tare_text_puts(&p->text, "\n");
+            pad(p, from);
+            at = 0;
+        } else if (at) {
+            pad(p, 1);
+            at++;
+        }
+        if (own > room)
+            put_cut(p, text, bytes, own, room);
+        else
+            put(p, text, bytes);
+        at += own;
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    tare_text_puts(&p->text, "\n");
+}
+
+static void put_fact(page *p, const char *label, const char *text) {
+    pad(p, INDENT);
+    put_cell(p, label, LABEL - 1, '<', false);
+    pad(p, 1);
+    put_wrapped(p, text, INDENT + LABEL);
+}
+
+const char *tare_report_text(tare_report *report, size_t columns, int colour) {
+    page p = { .text = { .arena = report->arena }, .columns = columns ? columns : 80, .colour = colour != 0 };
+    if (p.columns < 40) p.columns = 40;
+    tare_text_puts(&p.text, "");
+    for (size_t i = 0; i < report->items.count; i++) {
+        const tare_report_item *item = &report->items.at[i];
+        if (item->table) {
+            put_table(&p, item->table);
+        } else if (item->label) {
+            put_fact(&p, item->label, item->line);
+        } else {
+            put(&p, item->line, strlen(item->line));
+            tare_text_puts(&p.text, "\n");
+        }
+    }
+    return p.text.failed || report->failed ? NULL : p.text.at;
+}
