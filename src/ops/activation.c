@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ops/elementwise.h"
-#include "ops/upgrade.h"
+#include "ops/spell.h"
 
 typedef struct activation {
     float alpha, beta, gamma; /* Shrink: bias is beta, lambd alpha */
@@ -236,73 +236,7 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
     return (double)x < -(double)a->alpha ? x + bias : (double)x > (double)a->alpha ? x - bias : 0;
 }
 
-/* ---- for files of older opsets ---- */
-
-#define EXPAND(name) static tare_status name(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err)
-
-static tare_status scaled(tare_node *node, const char *op, tare_value *x, float factor, tare_value **out,
-                          tare_error *err) {
-    tare_value *constant;
-    tare_node *added;
-    TARE_TRY(tare_graph_add_f32(node->graph, "factor", factor, &constant, err));
-    return tare_insert_node(node, tare_op_find("", op, 13), node->name, (tare_value *[]){ x, constant }, 2, out, &added,
-                            err);
-}
-
-/* The node becomes x times what `gate` holds. */
-static tare_status become_product(tare_node *node, tare_value *gate, tare_error *err) {
-    tare_value *x = node->inputs[0];
-    TARE_TRY(tare_node_become(node, tare_op_find("", "Mul", 13), err));
-    TARE_TRY(tare_node_resize_inputs(node, 2, err));
-    TARE_TRY(tare_node_set_input(node, 0, x, err));
-    return tare_node_set_input(node, 1, gate, err);
-}
-
-/* x Sigmoid(alpha x) */
-EXPAND(swish_expand) {
-    (void)graph;
-    const float alpha = ((const activation *)node->attrs)->alpha;
-    tare_value *x = node->inputs[0], *gate;
-    tare_node *added;
-    if (opset >= 24) return TARE_OK;
-    if (alpha != 1) TARE_TRY(scaled(node, "Mul", x, alpha, &x, err));
-    TARE_TRY(tare_insert_node(node, tare_op_find("", "Sigmoid", 13), node->name, &x, 1, &gate, &added, err));
-    return become_product(node, gate, err);
-}
-
-/* x HardSigmoid(x / 6 + 1/2) */
-EXPAND(hard_swish_expand) {
-    (void)graph;
-    tare_value *gate;
-    tare_node *added;
-    if (opset >= 14) return TARE_OK;
-    TARE_TRY(tare_insert_node(node, tare_op_find("", "HardSigmoid", 13), node->name, &node->inputs[0], 1, &gate, &added,
-                              err));
-    ((activation *)added->attrs)->alpha = 1.0f / 6;
-    ((activation *)added->attrs)->beta = 0.5f;
-    return become_product(node, gate, err);
-}
-
-/* x (0.5 (1 + Erf(x / √2))) */
-EXPAND(gelu_expand) {
-    (void)graph;
-    tare_value *x = node->inputs[0], *y;
-    tare_node *added;
-    if (opset >= 20 || ((const activation *)node->attrs)->approximate == GELU_TANH) return TARE_OK;
-    TARE_TRY(scaled(node, "Div", x, 1.41421356237309504880f, &y, err));
-    TARE_TRY(tare_insert_node(node, tare_op_find("", "Erf", 13), node->name, &y, 1, &x, &added, err));
-    TARE_TRY(scaled(node, "Add", x, 1, &y, err));
-    TARE_TRY(scaled(node, "Mul", y, 0.5f, &x, err));
-    return become_product(node, x, err);
-}
-
-static int swish_needs(const tare_node *node) { return (void)node, 6; }
-static int hard_swish_needs(const tare_node *node) { return (void)node, 6; }
-static int gelu_needs(const tare_node *node) {
-    return ((const activation *)node->attrs)->approximate == GELU_TANH ? 20 : 9;
-}
-
-#define OLDER(f)    .expand = f##_expand, .needs = f##_needs
+#define OLDER(f)    .expand = tare_spell_##f, .needs = tare_spell_##f##_needs
 #define NEWEST      .expand = NULL
 #define OBSERVED    .kind = TARE_QUANT_OBSERVE
 #define FIXED(a, b) .kind = TARE_QUANT_FIXED, .lo = a, .hi = b

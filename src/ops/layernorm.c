@@ -7,6 +7,7 @@
 #include "ops/as_f32.h"
 #include "ops/elementwise.h"
 #include "ops/moments.h"
+#include "ops/spell.h"
 
 typedef struct layernorm_attrs {
     int64_t axis, stash_type;
@@ -110,6 +111,8 @@ const tare_op tare_op_layer_normalization = {
     .attrs = fields,
     .attrs_size = sizeof(layernorm_attrs),
     .quant = { .kind = TARE_QUANT_OBSERVE },
+    .expand = tare_spell_layer_normalization,
+    .needs = tare_spell_layer_normalization_needs,
     .infer = infer,
     .prepare = tare_as_f32_prepare,
     .run = run_layernorm,

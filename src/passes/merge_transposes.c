@@ -2,15 +2,16 @@
  * After:   y = Transpose<p∘q>(x)          dimension i of y is dimension p[q[i]] of x; none at all when that is i
  * Before:  y = Transpose<q>(f(Transpose<p>(a), Transpose<p>(b), c))
  * After:   y = Transpose<p∘q>(f(a, b, c))
- * When:    f is elementwise, c a constant of one element, nothing else reads what is between. f of two transposed inputs is
- *          drawn through too when no Transpose follows: one is left of two. Moves only: every number stays.
+ * When:    f is elementwise, c a constant of one element, nothing else reads what is between; several f in a row too. An f
+ *          of two transposed inputs is drawn through also when no Transpose follows: one is left of two. Moves only: every
+ *          number stays.
  * A quantization between stays where it is per tensor; the Transposes themselves must not be quantized differently. */
 #include <string.h>
 
 #include "ops/attr.h"
 #include "passes/rewrite.h"
 
-enum { INPUTS_MAX = 16 };
+enum { INPUTS_MAX = 16, STEPS_MAX = 64 };
 
 typedef struct permutation {
     int rank;
@@ -144,15 +145,31 @@ static tare_status draw_through(tare_pass_context *context, elementwise *e, tare
     return tare_node_infer(transpose, err);
 }
 
+/* Goes back from a Transpose through elementwise nodes of one input each to one that reads a Transpose. */
+static bool find_before(const tare_node *transpose, elementwise *e) {
+    const tare_value *value = transpose->inputs[0];
+    for (int steps = 0; steps < STEPS_MAX; steps++) {
+        tare_node *node = value->producer;
+        if (!node || !tare_value_has_one_use(value) || node->graph != transpose->graph) return false;
+        if (read_elementwise(node, e)) return true;
+        if (!node->op || !(node->op->flags & TARE_OP_ELEMENTWISE)) return false;
+        value = NULL;
+        for (int i = 0; i < node->input_count; i++) {
+            if (!node->inputs[i] || is_single(node->inputs[i])) continue;
+            if (value) return false;
+            value = node->inputs[i];
+        }
+        if (!value) return false;
+    }
+    return false;
+}
+
 static tare_status rewrite(tare_pass_context *context, tare_node *node, tare_error *err) {
     bool done = false;
     elementwise e;
-    permutation unused;
     if (tare_node_is(node, "Transpose")) {
         TARE_TRY(merge(context, node, &done, err));
-        if (done || !read_permutation(node, &unused) || !tare_value_has_one_use(node->inputs[0]) ||
-            !read_elementwise(node->inputs[0]->producer, &e) || e.node->graph != node->graph)
-            return TARE_OK;
+        if (done || !find_before(node, &e)) return TARE_OK;
     } else if (!read_elementwise(node, &e) || e.count < 2) {
         return TARE_OK;
     }

@@ -1,9 +1,10 @@
-/* Before:  d = x - ReduceMean(x)   y = d / √(ReduceMean(d²) + ε) · γ + β
- * After:   y = LayerNormalization<axis, epsilon>(x, γ, β)
- * When:    the means run over the last dimensions of a known shape and keep them; d² is Pow(d, 2) or Mul(d, d); the division a
- *          Div or a Mul by the Reciprocal; γ and β are constants of just these dimensions, or absent (γ: ones); nothing else
- *          reads what is between. Files of an opset before LayerNormalization (17) get the nodes back when they are
- *          written. */
+/* Before:  d = x - ReduceMean(x)   y = d / √(ReduceMean(d²) + ε)
+ * After:   y = LayerNormalization<axis, epsilon>(x, 1)
+ * Before:  y = LayerNormalization(x, γ, β) · g + b
+ * After:   y = LayerNormalization(x, γ·g, β·g + b)
+ * When:    the means run over the last dimensions, whose sizes are known, and keep them; d² is Pow(d, 2) or Mul(d, d); the
+ *          division a Div or a Mul by the Reciprocal; g and b are constants of just these dimensions; nothing else reads what
+ *          is between. Files of an opset before LayerNormalization (17) get nodes that compute it when they are written. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,6 @@
 
 typedef struct layernorm {
     tare_value *x;
-    tare_value *gamma, *beta; /* NULL: none */
     int axis;
     double epsilon;
     tare_pattern pattern;
@@ -102,85 +102,117 @@ static bool is_normalized(layernorm *l, const tare_node *node) {
     return note(l, b, "Reciprocal") && is_centred(l, a) && is_deviation(l, b->producer->inputs[0], a);
 }
 
-/* A float constant of the normalized dimensions, leading ones aside. */
-static bool is_parameter(const layernorm *l, const tare_value *value) {
-    if (!tare_value_is_constant(value) || value->constant->dtype != TARE_F32 || value->quant) return false;
-    const tare_shape *shape = &value->constant->shape, *in = &l->x->shape;
-    int count = in->rank - l->axis, lead = shape->rank - count;
-    if (lead < 0) return false;
-    for (int i = 0; i < shape->rank; i++)
-        if (shape->dim[i] != (i < lead ? 1 : in->dim[l->axis + i - lead])) return false;
-    return true;
-}
-
-/* A node that applies a parameter to what `base` may be: its other input is taken as parameter, to be checked later. */
-static tare_value *split_parameter(const tare_node *node, tare_value **parameter) {
-    for (int i = 0; i < 2; i++) {
-        if (!tare_value_is_constant(node->inputs[i])) continue;
-        *parameter = node->inputs[i];
-        return node->inputs[1 - i];
-    }
-    return NULL;
-}
-
-/* y = normalized · γ + β, with either left out. */
-static bool read_layernorm(layernorm *l, const tare_node *root) {
-    const tare_node *node = root;
-    tare_value *rest;
-    if (tare_node_is(node, "Add")) {
-        rest = split_parameter(node, &l->beta);
-        if (!rest || !rest->producer || !(note(l, rest, "Mul") || note(l, rest, "Div"))) return false;
-        node = rest->producer;
-    }
-    if (tare_node_is(node, "Mul") && (rest = split_parameter(node, &l->gamma))) {
-        if (!rest->producer || !(note(l, rest, "Div") || note(l, rest, "Mul"))) return false;
-        node = rest->producer;
-    }
-    return is_normalized(l, node) && is_closed(l, root) && (!l->gamma || is_parameter(l, l->gamma)) &&
-           (!l->beta || is_parameter(l, l->beta));
-}
-
-/* The parameter with just the normalized dimensions; ones when there is none. */
-static tare_status make_parameter(const layernorm *l, const tare_node *root, tare_value **out, tare_error *err) {
-    const tare_shape *in = &l->x->shape;
-    tare_shape shape = tare_shape_of(in->rank - l->axis, in->dim + l->axis);
-    tare_value *old = *out;
-    tare_tensor *tensor;
-    if (old && tare_shape_equal(&old->shape, &shape)) return TARE_OK;
-    TARE_TRY(tare_tensor_new(root->graph->model->arena, TARE_F32, &shape, &tensor, err));
-    for (size_t i = 0; i < tensor->size / sizeof(float); i++)
-        ((float *)tensor->data)[i] = old ? ((const float *)old->constant->data)[i] : 1;
-    const char *name = tare_arena_printf(root->graph->model->arena, "%s_scale", root->outputs[0]->name);
-    if (!name) return tare_fail_memory(err, 0);
-    return tare_graph_add_constant(root->graph, old ? old->name : name, tensor, NULL, true, out, err);
-}
-
 static bool is_static_from(const tare_shape *shape, int axis) {
     for (int i = axis; i < shape->rank; i++)
         if (shape->dim[i] < 0) return false;
     return true;
 }
 
-static tare_status replace(layernorm *l, tare_node *root, tare_error *err) {
-    TARE_TRY(make_parameter(l, root, &l->gamma, err));
-    if (l->beta) TARE_TRY(make_parameter(l, root, &l->beta, err));
-    TARE_TRY(tare_rewrite_become(root, "LayerNormalization", l->x, err));
-    TARE_TRY(tare_node_resize_inputs(root, l->beta ? 3 : 2, err));
-    TARE_TRY(tare_node_set_input(root, 1, l->gamma, err));
-    if (l->beta) TARE_TRY(tare_node_set_input(root, 2, l->beta, err));
-    tare_attr_set_int(root, "axis", l->axis == l->x->shape.rank - 1 ? -1 : l->axis);
-    tare_attr_set_float(root, "epsilon", (float)l->epsilon);
-    return tare_rewrite_remove(l->pattern.nodes, l->pattern.count, root, err);
+/* A tensor of the normalized dimensions: old·factor + term, each of which may be NULL (1, 1, 0; without `old` a term stands
+ * alone). */
+static tare_status new_parameter(tare_model *model, const tare_shape *x, int axis, const float *old,
+                                 const float *factor, const float *term, tare_tensor **out, tare_error *err) {
+    tare_shape shape = tare_shape_of(x->rank - axis, x->dim + axis);
+    TARE_TRY(tare_tensor_new(model->arena, TARE_F32, &shape, out, err));
+    for (size_t i = 0; i < (*out)->size / sizeof(float); i++) {
+        double number = old ? (double)old[i] : term ? 0 : 1;
+        number = number * (factor ? (double)factor[i] : 1) + (term ? (double)term[i] : 0);
+        ((float *)(*out)->data)[i] = (float)number;
+    }
+    return TARE_OK;
+}
+
+/* Gives the node a parameter it had not. */
+static tare_status add_parameter(tare_node *node, int index, const char *suffix, const tare_tensor *tensor,
+                                 tare_error *err) {
+    tare_value *fresh;
+    const char *name = tare_arena_printf(node->graph->model->arena, "%s%s", node->outputs[0]->name, suffix);
+    if (!name) return tare_fail_memory(err, 0);
+    TARE_TRY(tare_graph_add_constant(node->graph, name, tensor, NULL, true, &fresh, err));
+    if (node->input_count <= index) TARE_TRY(tare_node_resize_inputs(node, index + 1, err));
+    return tare_node_set_input(node, index, fresh, err);
+}
+
+static tare_status recognise(tare_pass_context *context, tare_node *root, tare_error *err) {
+    layernorm l = { .axis = -1 };
+    tare_tensor *scale;
+    if (!is_normalized(&l, root) || !is_closed(&l, root) || l.x->dtype != TARE_F32 ||
+        !is_static_from(&l.x->shape, l.axis))
+        return TARE_OK;
+    tare_pass_changed(context, "node '%s' (%s) and %zu before it are LayerNormalization of '%s'", root->name,
+                      root->type, l.pattern.count, l.x->name);
+    TARE_TRY(new_parameter(context->model, &l.x->shape, l.axis, NULL, NULL, NULL, &scale, err));
+    TARE_TRY(tare_rewrite_become(root, "LayerNormalization", l.x, err));
+    TARE_TRY(add_parameter(root, 1, "_scale", scale, err));
+    tare_attr_set_int(root, "axis", l.axis == l.x->shape.rank - 1 ? -1 : l.axis);
+    tare_attr_set_float(root, "epsilon", (float)l.epsilon);
+    return tare_rewrite_remove(l.pattern.nodes, l.pattern.count, root, err);
+}
+
+/* ---- scale and bias behind it ---- */
+
+/* The numbers of a float constant of the dimensions of `x` from `axis` on, leading ones aside; NULL: it is none. */
+static const float *read_parameter(const tare_value *value, const tare_shape *x, int axis) {
+    if (!tare_value_is_constant(value) || value->constant->dtype != TARE_F32 || value->quant) return NULL;
+    const tare_shape *shape = &value->constant->shape;
+    int lead = shape->rank - (x->rank - axis);
+    if (lead < 0) return NULL;
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dim[i] != (i < lead ? 1 : x->dim[axis + i - lead])) return NULL;
+    return value->constant->data;
+}
+
+/* Applies factor and term to the LayerNormalization's scale (index 1) or bias (2). */
+static tare_status set_parameter(tare_node *ln, int index, int axis, const float *factor, const float *term,
+                                 tare_error *err) {
+    const tare_value *old = tare_node_input(ln, index);
+    tare_tensor *tensor;
+    TARE_TRY(new_parameter(ln->graph->model, &ln->inputs[0]->shape, axis, old ? old->constant->data : NULL, factor,
+                           term, &tensor, err));
+    return old ? tare_rewrite_constant(ln, index, tensor, err) : add_parameter(ln, index, "_bias", tensor, err);
+}
+
+/* A LayerNormalization whose output this node alone reads, and whose parameters are constants of its dimensions. */
+static tare_node *layernorm_before(const tare_value *between, int *axis) {
+    tare_node *ln = between->producer;
+    int64_t first = -1;
+    if (!tare_node_is(ln, "LayerNormalization") || ln->graph != between->graph || ln->output_count != 1 ||
+        !tare_rewrite_is_inner(between))
+        return NULL;
+    const tare_shape *x = &ln->inputs[0]->shape;
+    first = tare_attr_int(ln, "axis", -1);
+    if (!tare_axis_normalize(&first, x->rank) || !is_static_from(x, (int)first)) return NULL;
+    *axis = (int)first;
+    for (int i = 1; i < ln->input_count; i++)
+        if (ln->inputs[i] && !read_parameter(ln->inputs[i], x, *axis)) return NULL;
+    return ln;
+}
+
+static tare_status fold_parameter(tare_pass_context *context, tare_node *node, bool *done, tare_error *err) {
+    for (int i = 0; i < 2 && !*done; i++) {
+        int axis;
+        tare_node *ln = layernorm_before(node->inputs[i], &axis);
+        const float *number = ln ? read_parameter(node->inputs[1 - i], &ln->inputs[0]->shape, axis) : NULL;
+        if (!number) continue;
+        *done = true;
+        tare_pass_changed(context, "node '%s' (%s) folded into '%s' (LayerNormalization)", node->name, node->type,
+                          ln->name);
+        if (tare_node_is(node, "Mul")) {
+            TARE_TRY(set_parameter(ln, 1, axis, number, NULL, err));
+            if (tare_node_input(ln, 2)) TARE_TRY(set_parameter(ln, 2, axis, number, NULL, err));
+        } else {
+            TARE_TRY(set_parameter(ln, 2, axis, NULL, number, err));
+        }
+        TARE_TRY(tare_rewrite_take_output(ln, node, NULL, err));
+    }
+    return TARE_OK;
 }
 
 static tare_status rewrite(tare_pass_context *context, tare_node *node, tare_error *err) {
-    layernorm l = { .axis = -1 };
-    if (!tare_rewrite_op("LayerNormalization") || !read_layernorm(&l, node) || l.x->dtype != TARE_F32 ||
-        !is_static_from(&l.x->shape, l.axis))
-        return TARE_OK;
-    tare_pass_changed(context, "node '%s' (%s) and %zu before it are LayerNormalization of '%s'", node->name,
-                      node->type, l.pattern.count, l.x->name);
-    return replace(&l, node, err);
+    bool done = false;
+    if (!tare_rewrite_op("LayerNormalization")) return TARE_OK;
+    if (!tare_node_is(node, "Div")) TARE_TRY(fold_parameter(context, node, &done, err));
+    return done || tare_node_is(node, "Add") ? TARE_OK : recognise(context, node, err);
 }
 
 const tare_pass tare_pass_recognise_layernorm = {

@@ -74,16 +74,16 @@ tare_status tare_rewrite_take_output(tare_node *producer, tare_node *node, const
 
 tare_status tare_rewrite_constant(tare_node *node, int index, const tare_tensor *tensor, tare_error *err) {
     tare_value *old = node->inputs[index], *fresh;
-    TARE_TRY(tare_graph_add_constant(node->graph, old->name, tensor, NULL, true, &fresh, err));
-    TARE_TRY(tare_node_set_input(node, index, fresh, err));
-    if (old->uses.count || old->is_output || old->is_input || old->producer || old->graph != node->graph)
+    if (tare_value_has_one_use(old) && !old->is_input && !old->producer && old->graph == node->graph) {
+        old->constant = tensor;
+        old->shape = tensor->shape;
         return TARE_OK;
-    TARE_TRY(tare_value_take_name(fresh, old, err));
-    tare_value_remove(old);
-    return TARE_OK;
+    }
+    TARE_TRY(tare_graph_add_constant(node->graph, old->name, tensor, NULL, true, &fresh, err));
+    return tare_node_set_input(node, index, fresh, err);
 }
 
-/* Records the outputs of a node nobody reads; false: somebody does. */
+/* Does nobody read a node's outputs? */
 static bool is_unread(const tare_node *node) {
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i] && (node->outputs[i]->uses.count || node->outputs[i]->is_output)) return false;

@@ -19,8 +19,8 @@ tare_status tare_rewrite_bypass(tare_node *node, tare_value *with, tare_error *e
  * as alias when `how` says what it was in terms of the output. */
 tare_status tare_rewrite_take_output(tare_node *producer, tare_node *node, const tare_alias *how, tare_error *err);
 
-/* Gives a node another constant in place of the one it reads; a name that nobody uses any more goes over to the new one.
- * The tensor is the model's own. */
+/* Gives a node another constant in place of the one it reads, under the same name when nobody else reads that. The tensor
+ * is of the same type, and the model's own. */
 tare_status tare_rewrite_constant(tare_node *node, int index, const tare_tensor *tensor, tare_error *err);
 
 /* Removes nodes whose outputs nobody reads any more, last first, recording their outputs as gone "into 'y' (Op)", for
