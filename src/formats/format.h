@@ -9,7 +9,6 @@
 
 typedef struct tare_read_options {
     bool allow_hardlink; /* external data that is hard linked */
-    bool repair_scales;  /* a zero or NaN scale is replaced when that is harmless, with a warning */
     tare_log *log;
 } tare_read_options;
 

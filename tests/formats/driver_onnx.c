@@ -4,6 +4,7 @@
  *   --float-weights       weights held as codes are written as float through Q and DQ
  *   --allow-hardlink
  *   --infer               shapes are inferred before writing
+ *   --normalize           Q and DQ nodes are absorbed before writing
  *   --quant NAME:CODE:SCALE:ZERO[:contrib]   a value is quantized; float constants stay float
  *   --weight NAME:CODE:AXIS                  a float constant becomes symmetric codes, a scale per channel of AXIS (-1: one)
  *   --bias NAME:X:W                          a float constant becomes s32 codes, scales s_x * s_w (X and W are quantized already)
@@ -18,6 +19,7 @@
 #include "base/memory.h"
 #include "formats/format.h"
 #include "ops/op.h"
+#include "passes/pass.h"
 
 static void line(void *context, tare_log_level level, const char *text) {
     (void)context;
@@ -28,7 +30,7 @@ static tare_log to_stderr = { .line = line };
 
 typedef struct request {
     const char *in, *out;
-    bool infer;
+    bool infer, normalize;
     tare_read_options read;
     tare_write_options write;
 } request;
@@ -136,6 +138,7 @@ static tare_status run(const request *asked, int argc, char **argv, tare_error *
     for (int i = 1; i + 1 < argc; i++) i += change(model, argv[i], argv[i + 1]);
     tare_status status = TARE_OK;
     if (asked->infer && tare_graph_infer(model->graph, err) != TARE_OK) status = tare_within(err, "%s", asked->in);
+    if (status == TARE_OK && asked->normalize) status = tare_passes_normalize(model, NULL, &to_stderr, err);
     if (status == TARE_OK && asked->out)
         status = tare_format_to_write(asked->out)->write(model, asked->out, &asked->write, err);
     tare_model_free(model);
@@ -148,6 +151,8 @@ int main(int argc, char **argv) {
         const char *option = argv[i];
         if (!strcmp(option, "--infer"))
             asked.infer = true;
+        else if (!strcmp(option, "--normalize"))
+            asked.normalize = true;
         else if (!strcmp(option, "--float-weights"))
             asked.write.float_weights = true;
         else if (!strcmp(option, "--allow-hardlink"))

@@ -2,6 +2,7 @@
 must be."""
 import collections
 
+import likeness
 import numpy
 import onnx
 import onnxruntime
@@ -218,3 +219,19 @@ def test_written_file_is_read_as_it_is(write, driver, tmp_path):
     ran = driver(path, tmp_path / "again.onnx")
     assert ran.status == 0, ran.log
     assert (tmp_path / "again.onnx").read_bytes() == first
+
+
+@pytest.mark.parametrize("more", [(), ("--float-weights",)], ids=["codes", "floats"])
+def test_absorbed_and_spelled_again(write, driver, tmp_path, more):
+    """Read into quantized values and written once more, the file is the same, names and shared scales with it; but for the
+    order in which constants are dequantized the first time."""
+    _, path = write(*options(), *BIASES, *more)
+    ran = driver(path, tmp_path / "again.onnx", "--normalize")
+    assert ran.status == 0, ran.log
+    first, second = likeness.model(onnx.load(path)), likeness.model(onnx.load(tmp_path / "again.onnx"))
+    for description in (first, second):
+        description["graph"]["nodes"].sort(key=lambda node: node[3])
+    assert likeness.difference(first, second) is None
+    ran = driver(tmp_path / "again.onnx", tmp_path / "third.onnx", "--normalize")
+    assert ran.status == 0, ran.log
+    assert (tmp_path / "third.onnx").read_bytes() == (tmp_path / "again.onnx").read_bytes()

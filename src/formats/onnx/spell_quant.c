@@ -161,6 +161,36 @@ static tare_status add_pair(speller *to, tare_graph *graph, tare_node *before, c
 
 /* ---- values ---- */
 
+/* Consumers read the other value; graph outputs stay. */
+static tare_status redirect(tare_value *from, tare_value *to, tare_error *err) {
+    while (from->uses.count) {
+        const tare_use use = from->uses.at[from->uses.count - 1];
+        TARE_TRY(tare_node_set_input(use.node, use.index, to, err));
+    }
+    return TARE_OK;
+}
+
+/* A value x_raw (x_float) that was read from a pair which ended in x: the name x is still known as its alias. */
+static const char *name_before(const tare_value *value, const char *suffix) {
+    tare_model *model = value->graph->model;
+    size_t length = strlen(value->name), end = strlen(suffix);
+    if (value->is_output || length <= end || strcmp(value->name + length - end, suffix) != 0) return NULL;
+    const char *name = tare_arena_copy(model->arena, value->name, length - end);
+    const tare_alias *alias = name ? tare_map_get(&model->aliases, name) : NULL;
+    bool is_same = alias && alias->target && !strcmp(alias->target, value->name) && !alias->has_permutation &&
+                   alias->factor == 1 && alias->offset == 0;
+    return is_same && !tare_map_get(&model->names, name) ? name : NULL;
+}
+
+/* value → Q → DQ → NAME: the value itself is what comes before the pair. */
+static tare_status put_behind(speller *to, tare_value *value, const char *name, const tare_quant *quant,
+                              tare_node *before, tare_error *err) {
+    tare_value *result;
+    TARE_TRY(add_value(to, value->graph, name, "", value->dtype, &value->shape, &result, err));
+    TARE_TRY(redirect(value, result, err));
+    return add_pair(to, value->graph, before, result->name, quant, value, result, err);
+}
+
 static tare_status spell_constant(speller *to, tare_value *value, tare_error *err) {
     const tare_quant *quant = value->quant;
     tare_graph *graph = value->graph;
@@ -182,6 +212,9 @@ static tare_status spell_constant(speller *to, tare_value *value, tare_error *er
         tensor.data = (void *)(uintptr_t)numbers;
     }
     bool is_float = tensor.dtype != quant->code;
+    bool is_as_held = tensor.data == value->constant->data;
+    const char *name = is_float && is_as_held ? name_before(value, "_float") : NULL;
+    if (name) return put_behind(to, value, name, quant, to->start, err);
     value->constant = NULL;
     value->is_initializer = false;
     const char *base = suffixed(to, value->name, is_float ? "_float" : "_quantized");
@@ -193,71 +226,51 @@ static tare_status spell_constant(speller *to, tare_value *value, tare_error *er
     return add_node(to, graph, to->start, "DequantizeLinear", quant, source, parameters, value, err);
 }
 
-/* Consumers read the dequantized value; graph outputs too when `with_outputs`. */
-static tare_status redirect(tare_value *from, tare_value *to, bool with_outputs, tare_error *err) {
-    if (with_outputs) return tare_value_replace(from, to, err);
-    while (from->uses.count) {
-        const tare_use use = from->uses.at[from->uses.count - 1];
-        TARE_TRY(tare_node_set_input(use.node, use.index, to, err));
-    }
-    return TARE_OK;
-}
-
 static tare_status spell_input(speller *to, tare_value *value, tare_error *err) {
     const tare_quant *quant = value->quant;
     tare_value *result;
     value->quant = NULL;
     if (!value->uses.count) return TARE_OK;
     TARE_TRY(add_value(to, value->graph, value->name, "_dequantized", value->dtype, &value->shape, &result, err));
-    TARE_TRY(redirect(value, result, false, err));
+    TARE_TRY(redirect(value, result, err));
     return add_pair(to, value->graph, to->start, value->name, quant, value, result, err);
-}
-
-/* A value x_raw that was read from a pair which ended in x: the name x is still known as its alias. */
-static const char *name_before(const tare_value *value) {
-    static const char suffix[] = "_raw";
-    tare_model *model = value->graph->model;
-    size_t length = strlen(value->name), end = sizeof suffix - 1;
-    if (value->is_output || length <= end || strcmp(value->name + length - end, suffix) != 0) return NULL;
-    const char *name = tare_arena_copy(model->arena, value->name, length - end);
-    const tare_alias *alias = name ? tare_map_get(&model->aliases, name) : NULL;
-    bool is_same = alias && alias->target && !strcmp(alias->target, value->name) && !alias->has_permutation &&
-                   alias->factor == 1 && alias->offset == 0;
-    return is_same && !tare_map_get(&model->names, name) ? name : NULL;
 }
 
 static tare_status spell_computed(speller *to, tare_value *value, tare_error *err) {
     const tare_quant *quant = value->quant;
     tare_graph *graph = value->graph;
     tare_node *producer = value->producer, *before = producer->next;
-    const char *name = name_before(value);
-    tare_value *raw = value, *result = value;
+    const char *name = name_before(value, "_raw");
+    tare_value *raw;
     value->quant = NULL;
-    if (name) {
-        TARE_TRY(add_value(to, graph, name, "", value->dtype, &value->shape, &result, err));
-        TARE_TRY(redirect(value, result, true, err));
-    } else {
-        TARE_TRY(add_value(to, graph, value->name, "_raw", value->dtype, &value->shape, &raw, err));
-        int index = value->producer_index;
-        tare_value_set_producer(value, NULL, 0);
-        tare_value_set_producer(raw, producer, index);
-    }
-    return add_pair(to, graph, before, result->name, quant, raw, result, err);
+    if (name) return put_behind(to, value, name, quant, before, err);
+    TARE_TRY(add_value(to, graph, value->name, "_raw", value->dtype, &value->shape, &raw, err));
+    int index = value->producer_index;
+    tare_value_set_producer(value, NULL, 0);
+    tare_value_set_producer(raw, producer, index);
+    return add_pair(to, graph, before, value->name, quant, raw, value, err);
 }
 
 static tare_status spell_value(speller *to, tare_value *value, tare_error *err) {
-    if (value->producer) return spell_computed(to, value, err);
-    if (value->is_input) return spell_input(to, value, err);
-    return spell_constant(to, value, err);
+    if (!value || !value->quant) return TARE_OK;
+    tare_status status = value->producer   ? spell_computed(to, value, err)
+                         : value->is_input ? spell_input(to, value, err)
+                                           : spell_constant(to, value, err);
+    return status == TARE_OK ? TARE_OK : tare_within(err, "tensor '%s'", value->name);
 }
 
+/* Inputs, constants, then node by node: an order that is the same when the file is read and written again, so that what is
+ * shared has its name from the same value. */
 static tare_status spell_graph(speller *to, tare_graph *graph, tare_error *err) {
     const size_t count = graph->values.entries.count;
     to->start = graph->first;
+    for (size_t i = 0; i < graph->inputs.count; i++) TARE_TRY(spell_value(to, graph->inputs.at[i], err));
     for (size_t i = 0; i < count; i++) {
         tare_value *value = graph->values.entries.at[i].value;
-        if (value && value->quant && spell_value(to, value, err) != TARE_OK)
-            return tare_within(err, "tensor '%s'", value->name);
+        if (value && !value->producer) TARE_TRY(spell_value(to, value, err));
+    }
+    tare_for_nodes (node, graph) {
+        for (int i = 0; i < node->output_count; i++) TARE_TRY(spell_value(to, node->outputs[i], err));
     }
     tare_for_nodes (node, graph) {
         tare_graph *body;
