@@ -35,8 +35,18 @@ typedef struct request {
     tare_write_options write;
 } request;
 
+/* In the graph or its bodies. */
+static tare_value *find_in(const tare_graph *graph, const char *name) {
+    tare_value *value = tare_graph_find_value(graph, name);
+    tare_for_nodes (node, graph) {
+        const tare_graph *body;
+        for (int i = 0; !value && (body = tare_node_body(node, i)); i++) value = find_in(body, name);
+    }
+    return value;
+}
+
 static tare_value *find(const tare_model *model, const char *name) {
-    tare_value *value = tare_graph_find_value(model->graph, name);
+    tare_value *value = find_in(model->graph, name);
     if (!value) {
         fprintf(stderr, "no value '%s'\n", name);
         exit(2);

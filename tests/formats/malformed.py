@@ -1,5 +1,5 @@
 """Malformed ONNX files, family by family: what each holds, the exit status it must get, and words that its error must
-have. Families are numbered as in the list that docs/limits.md gives. Run as a program: writes them all to a directory.
+have. Families are numbered as in docs/formats/onnx.md. Run as a program: writes them all to a directory.
 Usage: malformed.py DIRECTORY"""
 import os
 import pathlib
@@ -168,6 +168,10 @@ loop = text(11, text(1, "slope") + text(21, "slope") + integer(20, 1))
 case(33, "default_refers_to_itself", calls(call_f, functions=[function("F", [node("Foo", ["a"], ["b"], reference,
      domain="d")], extra=loop)]), MALFORMED, "is a reference")
 
+soft = [function("Soft", [node("Softmax", ["a"], ["b"])], opset=11)]
+case(33, "operator_changed_between_opsets", calls(node("Soft", ["x"], ["y"], domain="own"), functions=soft), UNSUPPORTED,
+     "'Soft'", "opset 11", "13", "Softmax")
+
 # ---- 34-59: the graph ----
 case(34, "cycle_of_1", model(small([node("Add", ["x", "y"], ["y"], name="n")])), MALFORMED, "cycle: 'n' needs 'n'")
 ring_3 = [node("Add", ["x", "c"], ["a"], name="p"), node("Relu", ["a"], ["b"], name="q"),
@@ -249,6 +253,24 @@ case(54, "body_input_nobody_makes", conditional(when(branch([node("Relu", ["z"],
 case(54, "body_output_from_outside", conditional(when(branch([], "x"), relu_e)), MALFORMED, "'x'", "Identity")
 body_w = branch([node("Identity", ["w"], ["t"])], "t", inputs=[info("w", [1])], initializers=[w])
 case(55, "body_input_is_initializer", conditional(when(body_w, relu_e)), MALFORMED, "'w'", "initializer")
+
+
+def loop_of(body, *inputs):
+    nodes = [node("Loop", ["m", "c", "x"], ["y"], attribute("body", 5, text(6, body)), name="loop")]
+    return model(small(nodes, inputs=[info("x"), info("m", [], INT64), info("c", [], BOOL)]))
+
+
+def loop_body(inputs, **parts):
+    kinds = {"i": ([], INT64), "k": ([], BOOL), "v": ((1, 4), FLOAT)}
+    nodes = [node("Identity", ["k"], ["go"]), node("Relu", ["v"], ["r"])]
+    return graph(nodes, [info(i, *kinds[i]) for i in inputs], [info("go", [], BOOL), info("r")], **parts)
+
+
+case(55, "loop", loop_of(loop_body("ikv")), OK, arguments=["--infer"])
+case(55, "loop_input_is_initializer", loop_of(loop_body("ikv", initializers=[tensor("v", [1, 4], FLOAT,
+     text(9, floats(1, 2, 3, 4)))])), MALFORMED, "'v'", "'loop'", "initializer")
+case(56, "loop_input_missing", loop_of(graph([node("Identity", ["k"], ["go"])], [info("i", [], INT64), info("k", [], BOOL)],
+     [info("go", [], BOOL)])), MALFORMED, "'loop' (Loop)", arguments=["--infer"])
 stray = attribute("g", 5, text(6, relu_t))
 case(58, "body_where_none_belongs", model(small([node("Relu", ["x"], ["y"], stray, name="n")])), MALFORMED, "'g'", "'n'")
 case(58, "body_of_unknown", model(small([node("Foo", ["x"], ["y"], stray, name="n")])), UNSUPPORTED, "'g'", "'n'")

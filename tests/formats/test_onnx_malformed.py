@@ -54,7 +54,7 @@ def test_shared_set(driver, shared, tmp_path):
 
 
 def test_every_family_has_a_case():
-    """1-90 without those that have a test of their own: 5 (test_onnx_read.c), 22 and 88 (tests/base), 49 (as 40), 56 and 57
-    (Loop), 87 (test_onnx_read.c), 89 (the program's)."""
-    elsewhere = {5, 22, 49, 56, 57, 87, 88, 89}
+    """1-90 without those that have a test of their own: 5 and 87 (test_onnx_read.c), 22 and 88 (tests/base), 49 (as 40), 57
+    (it shows when the loop runs), 89 (the program's)."""
+    elsewhere = {5, 22, 49, 57, 87, 88, 89}
     assert {int(one.id[:2]) for one in malformed.CASES if one.id[2] == "_"} | elsewhere >= set(range(1, 91))

@@ -235,3 +235,31 @@ def test_absorbed_and_spelled_again(write, driver, tmp_path, more):
     ran = driver(tmp_path / "again.onnx", tmp_path / "third.onnx", "--normalize")
     assert ran.status == 0, ran.log
     assert (tmp_path / "third.onnx").read_bytes() == (tmp_path / "again.onnx").read_bytes()
+
+
+def test_in_a_body(driver, tmp_path):
+    """Values of a body, and outer ones that it reads; scales are the outer graph's."""
+    def body(name, op):
+        nodes = [helper.make_node(op, ["h"], [name + "_"]), helper.make_node("Add", [name + "_", "w"], [name])]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4])])
+    nodes = [helper.make_node("Abs", ["x"], ["h"]),
+             helper.make_node("If", ["c"], ["y"], then_branch=body("t", "Relu"), else_branch=body("e", "Neg"))]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+                                           helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])],
+                              [numpy_helper.from_array(numpy.float32([0, 1, 0.25, 0.75]), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), tmp_path / "in.onnx")
+    ran = driver(tmp_path / "in.onnx", tmp_path / "out.onnx", "--infer", "--quant", "h:u8:0.5:0", "--quant", "t:u8:0.25:0",
+                 "--quant", "e:s8:0.5:3", "--weight", "w:s8:-1")
+    assert ran.status == 0, ran.log
+    model = onnx.load(tmp_path / "out.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    then = next(a.g for n in model.graph.node for a in n.attribute if a.name == "then_branch")
+    assert [n.op_type for n in then.node] == ["Relu", "Add", "QuantizeLinear", "DequantizeLinear"]
+    assert [o.name for o in then.output] == ["t"] and not then.initializer
+    runner = session(tmp_path / "out.onnx", onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+    x = numpy.float32([0.3, -1.2, 2.9, -0.1])
+    h, w = numpy.float32([0.5, 1, 3, 0]), numpy.rint(numpy.float32([0, 127, 31.75, 95.25])) / numpy.float32(127)
+    for c, want in [(True, numpy.rint((h + w) / 0.25) * 0.25), (False, numpy.rint((w - h) / 0.5) * 0.5)]:
+        got = runner.run(None, {"x": x, "c": numpy.array(c)})[0]
+        numpy.testing.assert_allclose(got, want, atol=1e-6)

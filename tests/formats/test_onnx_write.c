@@ -123,6 +123,60 @@ static void test_made_in_memory(void **state) {
     tare_model_free(model);
 }
 
+/* A model of one node that reads x and, when it has a second input, the graph input `axes`. */
+static tare_model *build_one(const char *op, int64_t opset, bool with_axes) {
+    tare_model *model;
+    assert_ok(tare_model_new(&model, &err));
+    model->opset = opset;
+    model->ir_version = 7;
+    tare_value *values[3];
+    static const char *const names[] = { "x", "axes", "y" };
+    for (int i = 0; i < 3; i++) {
+        if (i == 1 && !with_axes) continue;
+        assert_ok(tare_graph_add_value(model->graph, names[i], &values[i], &err));
+        values[i]->dtype = i == 1 ? TARE_S64 : TARE_F32;
+        values[i]->shape = (tare_shape){ .rank = 1, .dim = { 1 } };
+        if (i < 2) assert_ok(tare_graph_add_input(model->graph, values[i], &err));
+    }
+    values[2]->shape = tare_shape_unknown();
+    tare_node *node;
+    assert_ok(tare_graph_add_node(model->graph, NULL, tare_op_find("", op, opset), "n", values, with_axes ? 2 : 1,
+                                  &values[2], 1, &node, &err));
+    assert_ok(tare_graph_add_output(model->graph, values[2], &err));
+    return model;
+}
+
+/* The opset that the file of such a model has, and whether it still holds the operator. */
+static int64_t written_opset(const char *op, int64_t opset, bool with_axes, bool *is_kept) {
+    const char *path = test_path(test_directory(), "m.onnx");
+    tare_model *model = build_one(op, opset, with_axes), *got;
+    write_to(model, path);
+    tare_model_free(model);
+    assert_ok(tare_format_onnx.read(&got, path, &reading, &err));
+    int64_t written = got->opset;
+    *is_kept = false;
+    tare_for_nodes (node, got->graph) *is_kept |= tare_node_is(node, op);
+    tare_model_free(got);
+    return written;
+}
+
+/* What an older opset can say by other operators is said so; else the file is lifted as far as it must be. */
+static void test_opset_of_the_file(void **state) {
+    (void)state;
+    bool is_kept;
+    assert_int_equal(written_opset("Gelu", 13, false, &is_kept), 13);
+    assert_false(is_kept);
+    assert_int_equal(written_opset("Gelu", 20, false, &is_kept), 20);
+    assert_true(is_kept);
+    assert_int_equal(written_opset("HardSwish", 11, false, &is_kept), 11);
+    assert_false(is_kept);
+    assert_int_equal(written_opset("Mish", 13, false, &is_kept), 18);
+    assert_true(is_kept);
+    assert_int_equal(written_opset("Squeeze", 11, false, &is_kept), 11);
+    assert_int_equal(written_opset("Squeeze", 11, true, &is_kept), 13);
+    assert_true(is_kept);
+}
+
 /* What another format kept in `extra` means nothing here. */
 static void test_foreign_extra(void **state) {
     (void)state;
@@ -158,9 +212,9 @@ static void test_formats_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_fails),  cmocka_unit_test(test_every_call_fails_with_external_data),
-        cmocka_unit_test(test_made_in_memory),    cmocka_unit_test(test_foreign_extra),
-        cmocka_unit_test(test_formats_are_found),
+        cmocka_unit_test(test_every_call_fails), cmocka_unit_test(test_every_call_fails_with_external_data),
+        cmocka_unit_test(test_made_in_memory),   cmocka_unit_test(test_opset_of_the_file),
+        cmocka_unit_test(test_foreign_extra),    cmocka_unit_test(test_formats_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
