@@ -118,9 +118,7 @@ tare_status tare_model_open(tare_model **out, const char *path, const tare_open_
                             tare_error *err) {
     static const tare_open_options defaults;
     if (!options) options = &defaults;
-    const tare_read_options read = { .allow_hardlink = options->allow_hardlink,
-                                     .repair_scales = options->repair_scales,
-                                     .log = log };
+    const tare_read_options read = { .allow_hardlink = options->allow_hardlink, .log = log };
     const tare_format *format = tare_format_to_read(path);
     if (!format) return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx", path);
     tare_model *model;
