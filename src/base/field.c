@@ -97,3 +97,11 @@ bool tare_fields_equal(const tare_field *fields, const void *a, const void *b) {
     }
     return true;
 }
+
+void tare_fields_copy(const tare_field *to_fields, void *to, const tare_field *from_fields, const void *from) {
+    for (const tare_field *field = to_fields; field->type != TARE_FIELD_END; field++) {
+        const tare_field *other = tare_fields_find(from_fields, field->name);
+        if (!other || other->type != field->type) continue;
+        memcpy(tare_field_at(field, to), tare_field_get(other, from), size_of(field->type));
+    }
+}

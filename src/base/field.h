@@ -13,6 +13,8 @@ const tare_field *tare_fields_find(const tare_field *fields, const char *name); 
 bool tare_field_is_default(const tare_field *field, const void *record);
 /* Are two records equal by value (tensors and graphs by pointer, floats by their bits)? */
 bool tare_fields_equal(const tare_field *fields, const void *a, const void *b);
+/* Copies the members that both tables have by one name and type; lists, texts and tensors stay shared. */
+void tare_fields_copy(const tare_field *to_fields, void *to, const tare_field *from_fields, const void *from);
 
 static inline void *tare_field_at(const tare_field *field, void *record) { return (char *)record + field->offset; }
 static inline const void *tare_field_get(const tare_field *field, const void *record) {

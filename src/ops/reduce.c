@@ -267,6 +267,23 @@ static double reduce_row_f64(const struct reduction *reduction, const char *row)
     }
 }
 
+/* What an integer type can hold, as 64 bits. */
+static void type_range(tare_dtype dtype, uint64_t *least, uint64_t *most) {
+    *least = 0;
+    switch (dtype) {
+    case TARE_U64: *most = UINT64_MAX; break;
+    case TARE_U32: *most = UINT32_MAX; break;
+    case TARE_BOOL: *most = 1; break;
+    case TARE_S64:
+        *least = (uint64_t)INT64_MIN;
+        *most = (uint64_t)INT64_MAX;
+        break;
+    default:
+        *least = (uint64_t)(int64_t)tare_dtype_lowest(dtype);
+        *most = (uint64_t)tare_dtype_highest(dtype);
+    }
+}
+
 static bool is_less(bool is_signed, uint64_t a, uint64_t b) { return is_signed ? (int64_t)a < (int64_t)b : a < b; }
 
 /* Sums and products wrap, so that bits are the same signed and unsigned. */
@@ -274,7 +291,8 @@ static uint64_t reduce_row_s64(const struct reduction *reduction, const char *ro
     const struct formula *formula = reduction->formula;
     tare_dtype dtype = reduction->call->inputs[0]->dtype;
     bool is_signed = tare_number_of(dtype) == TARE_NUMBER_S64;
-    uint64_t least = is_signed ? (uint64_t)INT64_MIN : 0, most = is_signed ? (uint64_t)INT64_MAX : UINT64_MAX;
+    uint64_t least, most;
+    type_range(dtype, &least, &most);
     uint64_t acc = formula->combine == COMBINE_ADD   ? 0
                    : formula->combine == COMBINE_MUL ? 1
                    : formula->combine == COMBINE_MAX ? least

@@ -166,7 +166,7 @@ static void range(void *context, int64_t first, int64_t last) {
         from += c;
         if (input->dtype != TARE_F32)
             for (int64_t row = 0; row < count; row++) row_wide(job, from + row, from + row);
-        else if (job->stride == 1)
+        else if (job->stride == 1 && inner == 1) /* rows of one number lie side by side, too */
             row_f32(job, tare_element(output, from), tare_element(input, from));
         else
             block_f32(job, tare_element(output, from), tare_element(input, from), (size_t)count);
