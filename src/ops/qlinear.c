@@ -15,9 +15,12 @@ typedef struct attributes {
     bool ceil_mode, count_include_pad, channels_last, trans_a, trans_b;
 } attributes;
 
-#define INT_FIELD(member, value) { .name = #member, .type = TARE_FIELD_INT, .offset = offsetof(attributes, member), .fallback.i = value }
-#define CHANNELS_LAST            { .name = "channels_last", .type = TARE_FIELD_BOOL, .offset = offsetof(attributes, channels_last) }
-#define ALPHA(value)             { .name = "alpha", .type = TARE_FIELD_FLOAT, .offset = offsetof(attributes, alpha), .fallback.f = value }
+#define INT_FIELD(member, value)                                                                                       \
+    { .name = #member, .type = TARE_FIELD_INT, .offset = offsetof(attributes, member), .fallback.i = value }
+#define CHANNELS_LAST                                                                                                  \
+    { .name = "channels_last", .type = TARE_FIELD_BOOL, .offset = offsetof(attributes, channels_last) }
+#define ALPHA(value)                                                                                                   \
+    { .name = "alpha", .type = TARE_FIELD_FLOAT, .offset = offsetof(attributes, alpha), .fallback.f = value }
 
 static const tare_field no_fields[] = { { 0 } };
 static const tare_field conv_fields[] = { TARE_WINDOW_FIELDS(attributes, window), INT_FIELD(group, 1), { 0 } };
@@ -47,9 +50,10 @@ static tare_status dequantize(tare_node *node, int index, int64_t axis, tare_val
     tare_node *added;
     for (int i = 0; i < 3; i++) links[i] = tare_node_input(node, index + i);
     if (!links[0] || !links[1])
-        return tare_fail(err, TARE_E_MALFORMED, "input %d is left out, but it is required", links[0] ? index + 1 : index);
-    TARE_TRY(tare_insert_node(node, &tare_op_dequantize_linear, links[0]->name, links, links[2] ? 3 : 2, real, &added,
-                              err));
+        return tare_fail(err, TARE_E_MALFORMED, "input %d is left out, but it is required",
+                         links[0] ? index + 1 : index);
+    TARE_TRY(
+        tare_insert_node(node, &tare_op_dequantize_linear, links[0]->name, links, links[2] ? 3 : 2, real, &added, err));
     tare_attr_set_int(added, "axis", axis);
     return TARE_OK;
 }
@@ -66,8 +70,7 @@ static tare_status quantize(tare_node *node, tare_value *scale, tare_value *zero
 }
 
 /* The node becomes `op` on these inputs; attributes that both have are kept. */
-static tare_status become(tare_node *node, const char *op_name, tare_value *const *inputs, int count,
-                          tare_error *err) {
+static tare_status become(tare_node *node, const char *op_name, tare_value *const *inputs, int count, tare_error *err) {
     const void *old = node->attrs;
     const tare_field *old_fields = node->op->attrs;
     const tare_op *op = tare_op_find("", op_name, 13);

@@ -278,9 +278,7 @@ static void type_range(tare_dtype dtype, uint64_t *least, uint64_t *most) {
         *least = (uint64_t)INT64_MIN;
         *most = (uint64_t)INT64_MAX;
         break;
-    default:
-        *least = (uint64_t)(int64_t)tare_dtype_lowest(dtype);
-        *most = (uint64_t)tare_dtype_highest(dtype);
+    default: *least = (uint64_t)(int64_t)tare_dtype_lowest(dtype); *most = (uint64_t)tare_dtype_highest(dtype);
     }
 }
 
