@@ -79,7 +79,8 @@ static float place_of(const struct job *job, float g, int64_t size) {
     place = place > -far ? place : -far;
     place = place < far ? place : far;
     if (job->mode == NEAREST) place = rintf(place);
-    if (place >= lo && place <= hi) return place;
+    /* Cubic's neighbours are brought in one by one, as torch and ONNX Runtime have it. */
+    if ((place >= lo && place <= hi) || job->mode == CUBIC) return place;
     if (job->padding == BORDER) return place < 0 ? 0 : place > length - 1 ? length - 1 : place;
     return job->padding == REFLECTION ? reflect(place, lo, hi) : place;
 }

@@ -11,9 +11,6 @@
 #include "passes/pass.h"
 #include "run/run.h"
 
-static const tare_kernels *kernels;
-static tare_pool *pool; /* NULL: no threads */
-
 static int finish(const tare_error *err) {
     if (err->status != TARE_OK) fprintf(stderr, "%s\n", err->text);
     return (int)err->status;
@@ -39,9 +36,9 @@ static void write_tensor(FILE *file, const tare_tensor *tensor) {
     fwrite(tensor->data, 1, tensor->size, file);
 }
 
-static tare_status run_model(tare_model *model, FILE *in, FILE *out, tare_arena *arena, tare_error *err) {
+static tare_status run_model(tare_model *model, const tare_session_options *options, FILE *in, FILE *out,
+                             tare_arena *arena, tare_error *err) {
     const tare_graph *graph = model->graph;
-    const tare_session_options options = { .backend = TARE_BACKEND_QDQ, .cpu = tare_cpu_detect() };
     tare_tensor **inputs = tare_arena_alloc(arena, graph->inputs.count + 1, sizeof(*inputs));
     tare_session *session;
     TARE_TRY(tare_passes_normalize(model, NULL, NULL, err));
@@ -49,7 +46,7 @@ static tare_status run_model(tare_model *model, FILE *in, FILE *out, tare_arena 
         inputs[i] = read_tensor(in, arena);
         if (!inputs[i]) return tare_fail(err, TARE_E_USAGE, "no tensor for input '%s'", graph->inputs.at[i]->name);
     }
-    TARE_TRY(tare_session_new(&session, model, &options, err));
+    TARE_TRY(tare_session_new(&session, model, options, err));
     tare_status status = tare_session_run(session, inputs, err);
     for (size_t i = 0; i < graph->outputs.count && status == TARE_OK; i++)
         write_tensor(out, tare_session_output(session, i));
@@ -61,20 +58,19 @@ int main(int count, char **arguments) {
     tare_error err = { 0 };
     tare_model *model = NULL;
     if (count < 4 || count > 6) return TARE_E_USAGE;
-    tare_cpu cpu = tare_cpu_detect();
-    if (count > 5 && !tare_cpu_find(arguments[5], &cpu)) return TARE_E_USAGE;
-    kernels = tare_kernels_for(cpu);
-    if (count > 4) pool = tare_pool_new(strtoul(arguments[4], NULL, 10));
+    tare_session_options run = { .backend = TARE_BACKEND_QDQ, .cpu = tare_cpu_detect() };
+    if (count > 5 && (!tare_cpu_find(arguments[5], &run.cpu) || !tare_cpu_has(run.cpu))) return TARE_E_USAGE;
+    if (count > 4) run.pool = tare_pool_new(strtoul(arguments[4], NULL, 10));
     const tare_read_options options = { 0 };
     FILE *in = fopen(arguments[2], "rb"), *out = fopen(arguments[3], "wb");
     if (!in || !out) return TARE_E_IO;
     tare_arena *arena = tare_arena_new();
     if (tare_format_to_read(arguments[1])->read(&model, arguments[1], &options, &err) == TARE_OK)
-        run_model(model, in, out, arena, &err);
+        run_model(model, &run, in, out, arena, &err);
     fclose(in);
     if (fclose(out)) return TARE_E_IO;
     tare_model_free(model);
     tare_arena_free(arena);
-    tare_pool_free(pool);
+    tare_pool_free(run.pool);
     return finish(&err);
 }

@@ -11,8 +11,8 @@ from onnx import helper
 
 HERE = pathlib.Path(__file__).parent
 DRIVER = pathlib.Path(os.environ.get("TARE_DRIVERS", HERE.parent.parent / "build" / "tests")) / "driver_conformance"
-TYPES = {"f32": np.float32, "f16": np.float16, "f64": np.float64, "s8": np.int8, "u8": np.uint8, "s32": np.int32,
-         "u32": np.uint32, "s64": np.int64, "u64": np.uint64}
+TYPES = {"f32": np.float32, "f16": np.float16, "f64": np.float64, "s8": np.int8, "u8": np.uint8, "s16": np.int16,
+         "u16": np.uint16, "s32": np.int32, "u32": np.uint32, "s64": np.int64, "u64": np.uint64, "bool": np.bool_}
 NAMES = {np.dtype(dtype): name for name, dtype in TYPES.items()}
 
 
