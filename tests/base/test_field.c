@@ -138,6 +138,31 @@ static void test_floats_are_compared_by_bits(void **state) {
     assert_false(tare_fields_equal(fields, &x, &y));
 }
 
+static void test_copies_what_both_tables_have(void **state) {
+    (void)state;
+    static const tare_field some[] = {
+        { .name = "mode", .type = TARE_FIELD_ENUM, .offset = offsetof(record, mode), .names = modes },
+        { .name = "ratio", .type = TARE_FIELD_DOUBLE, .offset = offsetof(record, exact) }, /* of another type */
+        { .name = "axes", .type = TARE_FIELD_INTS, .offset = offsetof(record, axes) },
+        { .name = "elsewhere", .type = TARE_FIELD_INT, .offset = offsetof(record, count) },
+        { .type = TARE_FIELD_END },
+    };
+    static const int64_t axes[] = { 3, 4 };
+    record from = fresh(), to = fresh();
+    from.mode = 2;
+    from.count = 7;
+    from.ratio = 0.5F;
+    from.axes = (tare_ints){ axes, 2 };
+    to.exact = 1;
+    tare_fields_copy(some, &to, fields, &from);
+    assert_int_equal(to.mode, 2);
+    assert_ptr_equal(to.axes.at, axes);
+    assert_int_equal(to.axes.count, 2);
+    assert_true(to.count == INT64_MIN);
+    assert_true(to.exact == 1);
+    assert_true(to.ratio == 1e-5F);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
@@ -145,6 +170,7 @@ int main(void) {
         cmocka_unit_test(test_a_change_of_each_member_is_seen),
         cmocka_unit_test(test_lists_are_compared_by_what_they_hold),
         cmocka_unit_test(test_floats_are_compared_by_bits),
+        cmocka_unit_test(test_copies_what_both_tables_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

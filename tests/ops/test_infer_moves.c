@@ -1,58 +1,12 @@
 /* Shapes of the ops that move elements: what comes out, and what malformed nodes are told (reliability's families of
  * operator faults). Each case is a graph of one node in the text form. */
-#include <stdio.h>
-#include <string.h>
+#include "ops/support/examples.h"
 
-#include "graph/text_form.h"
-#include "ops/op.h"
-#include "support/support.h"
-
-typedef struct example {
-    const char *inputs, *constants, *node;
-    const char *want; /* "f32 Nx12" of each output, or what the error says */
-    tare_status status;
-} example;
-
-static tare_status infer(const example *e, char *got, size_t size, tare_error *err) {
-    char text[2048];
-    tare_model *model;
-    int length = snprintf(text, sizeof text, "<ir_version: 10, opset_import: [\"\" : 23]> g (%s) => (y) <%s> { %s }",
-                          e->inputs, e->constants, e->node);
-    assert_in_range(length, 1, sizeof text - 1);
-    if (tare_model_parse(&model, text, (size_t)length, err) != TARE_OK) fail_msg("%s: %s", text, err->text);
-    tare_status status = tare_graph_infer(model->graph, err);
-    const tare_node *node = model->graph->last;
-    size_t used = 0;
-    for (int i = 0; status == TARE_OK && i < node->output_count; i++) {
-        char shape[128];
-        const tare_value *value = node->outputs[i];
-        tare_shape_print(shape, sizeof shape, &value->shape, model->symbols.at);
-        used +=
-            (size_t)snprintf(got + used, size - used, "%s%s %s", i ? ", " : "", tare_dtype_name(value->dtype), shape);
-    }
-    tare_model_free(model);
-    return status;
-}
-
-static void check(const example *examples, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const example *e = &examples[i];
-        char got[512] = "";
-        tare_error err = { 0 };
-        tare_status status = infer(e, got, sizeof got, &err);
-        if (status != e->status) fail_msg("%s: status %d (%s), want %d", e->node, status, err.text, e->status);
-        const char *text = status == TARE_OK ? got : err.text;
-        if (status == TARE_OK ? strcmp(got, e->want) != 0 : !strstr(err.text, e->want))
-            fail_msg("%s (%s) <%s>: got '%s', want '%s'", e->node, e->inputs, e->constants, text, e->want);
-    }
-}
-
-#define CHECK(examples) check(examples, sizeof examples / sizeof *examples)
 #define BAD             TARE_E_MALFORMED
 
 static void test_views(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "float[N,3,4] x", "int64[2] s = {0, -1}", "y = Reshape(x, s)", "f32 Nx12", 0 },
         { "float[N,3,4] x", "int64[2] s = {-1, 12}", "y = Reshape(x, s)", "f32 Nx12", 0 },
         { "float[N,3,4] x", "int64[2] s = {-1, 6}", "y = Reshape(x, s)", "f32 ?x6", 0 },
@@ -96,12 +50,12 @@ static void test_views(void **state) {
         { "float[N,3,4] x", "", "y = Transpose<perm = [1, 0]>(x)", "2 entries, the input has rank 3", BAD },
         { "float[N,3] x", "", "y = Transpose<perm = [-1, 0]>(x)", "entry 0 is -1", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 static void test_joins_and_cuts(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "float[N,3] a, float[N,4] b", "", "y = Concat<axis = 1>(a, b)", "f32 Nx7", 0 },
         { "float[N,3] a, float[2,M] b", "", "y = Concat<axis = -1>(a, b)", "f32 2x?", 0 },
         { "float[N,3] a, float[] b", "", "y = Concat<axis = 1>(a, b)", "f32 Nx?", 0 },
@@ -149,12 +103,12 @@ static void test_joins_and_cuts(void **state) {
         { "float[3] x", "int64[2] p = {9223372036854775807, 1}", "y = Pad(x, p)", "may be", TARE_E_LIMIT },
         { "float[3] x", "int64[2] p = {1, 1}, int64 v = {1}", "y = Pad(x, p, v)", "is s64, but input 0", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 static void test_picks(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "float[N,5,4] x, int64[2,M] i", "", "y = Gather<axis = 1>(x, i)", "f32 Nx2xMx4", 0 },
         { "float[N,5] x", "int64 i = {-5}", "y = Gather<axis = 1>(x, i)", "f32 N", 0 },
         { "float[5] x", "int64[2] i = {0, 5}", "y = Gather(x, i)", "index 5 at 1", BAD },
@@ -195,12 +149,12 @@ static void test_picks(void **state) {
         { "float[N,3] x, bool[2] c", "", "y = Compress(x, c)", "f32 ?", 0 },
         { "float[2] x", "bool[3] c = {0, 1, 0}", "y = Compress<axis = 0>(x, c)", "3 conditions for the 2", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 static void test_rest(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "float[N,8,H,3] x", "", "y = DepthToSpace<blocksize = 2>(x)", "f32 Nx2x?x6", 0 },
         { "float[1,2,4,6] x", "", "y = SpaceToDepth<blocksize = 2>(x)", "f32 1x8x2x3", 0 },
         { "float[1,6,4,6] x", "", "y = DepthToSpace<blocksize = 2>(x)", "not a multiple of 4", BAD },
@@ -230,12 +184,12 @@ static void test_rest(void **state) {
         { "float[3,2] x, int64[3] l", "", "y = ReverseSequence(x, l)", "3 sequence lengths for a batch of 2", BAD },
         { "float[3,2] x, int64[2] l", "", "y = ReverseSequence<batch_axis = 0>(x, l)", "both 0", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 static void test_control(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "bool c, float[N,3] x", "",
           "y = If<then_branch = a () => (u) { u = Identity(x) }, else_branch = b () => (v) { v = Flatten(x) }>(c)",
           "f32 Nx3", 0 },
@@ -281,13 +235,13 @@ static void test_control(void **state) {
           "y, z = Scan<num_scan_inputs = 3, body = b (s, e) => (t, u) { t = Identity(s) u = Identity(e) }>(a, x)",
           "has 2 inputs, 3 of them to scan", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 /* What the file declares is kept where nothing better is known, and must not contradict. */
 static void test_declared(void **state) {
     (void)state;
-    static const example examples[] = {
+    static const test_example examples[] = {
         { "float[2,3] x, int64[?] s", "float[3,2] y", "y = Reshape(x, s)", "f32 3x2", 0 },
         { "float[N,3] x", "float[1,3] y", "y = Identity(x)", "f32 Nx3", 0 },
         { "float[2,3] x", "float[N,3] y", "y = Identity(x)", "f32 2x3", 0 },
@@ -295,7 +249,7 @@ static void test_declared(void **state) {
         { "float[2,3] x", "int64[2,3] y", "y = Identity(x)", "declared s64, but the operator gives f32", BAD },
         { "float[2,3] x, int64[?] s", "float[3,3] y", "y = Reshape(x, s)", "declared 3x3, but the input is 2x3", BAD },
     };
-    CHECK(examples);
+    TEST_CHECK_INFERENCE(examples);
 }
 
 int main(void) {
