@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    TILE = 32,               /* a tile of 8-byte elements in both arrays is 16 KiB: half an L1 cache */
+    TILE = 64,               /* a tile of 4-byte elements is 16 KiB in either array: half an L1 cache */
+    BLOCK = 16,              /* of other sizes, squares of a tile that are done one after the other */
     CHUNK_BYTES = 128 * 1024 /* less than this is not worth waking a thread */
 };
 
@@ -28,8 +29,49 @@ static inline void copy_strided(char *to, int64_t to_step, const char *from, int
 /* to[i][j] = from[j][i]: rows of `to` are `to_step` apart, rows of `from` `from_step`. */
 static inline void copy_tile(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                              int64_t columns, size_t size) {
-    for (int64_t i = 0; i < rows; i++)
-        copy_strided(to + i * to_step * (int64_t)size, 1, from + i * (int64_t)size, from_step, columns, size);
+    const int64_t bytes = (int64_t)size;
+    if (columns < 4) {
+        for (int64_t j = 0; j < columns; j++)
+            copy_strided(to + j * bytes, to_step, from + j * from_step * bytes, 1, rows, size);
+        return;
+    }
+    for (int64_t x = 0; x < rows; x += BLOCK)
+        for (int64_t y = 0; y < columns; y += BLOCK)
+            for (int64_t i = x; i < x + BLOCK && i < rows; i++)
+                copy_strided(to + (i * to_step + y) * bytes, 1, from + (i + y * from_step) * bytes, from_step,
+                             columns - y < BLOCK ? columns - y : BLOCK, size);
+}
+
+/* Four numbers in a register of any machine that has such. */
+typedef uint32_t four __attribute__((vector_size(16)));
+
+static inline void copy_square(char *to, int64_t to_step, const char *from, int64_t from_step) {
+    four a, b, c, d;
+    memcpy(&a, from, sizeof a);
+    memcpy(&b, from + from_step, sizeof b);
+    memcpy(&c, from + 2 * from_step, sizeof c);
+    memcpy(&d, from + 3 * from_step, sizeof d);
+    const four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    b = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    c = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+    d = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+    memcpy(to, &a, sizeof a);
+    memcpy(to + to_step, &b, sizeof b);
+    memcpy(to + 2 * to_step, &c, sizeof c);
+    memcpy(to + 3 * to_step, &d, sizeof d);
+}
+
+/* copy_tile for 4-byte elements, the usual ones: squares of 4 x 4 in registers, the rest one by one. */
+static void copy_tile_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
+    int64_t whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
+    for (int64_t i = 0; i < whole_rows; i += 4)
+        for (int64_t j = 0; j < whole_columns; j += 4)
+            copy_square(to + (i * to_step + j) * 4, to_step * 4, from + (i + j * from_step) * 4, from_step * 4);
+    copy_tile(to + whole_columns * 4, to_step, from + whole_columns * from_step * 4, from_step, whole_rows,
+              columns - whole_columns, 4);
+    copy_tile(to + whole_rows * to_step * 4, to_step, from + whole_rows * 4, from_step, rows - whole_rows, columns, 4);
 }
 
 void tare_move_fill(void *to, const void *element, size_t size, int64_t count) {
@@ -102,7 +144,7 @@ static void copy_block(const tare_move *move, char *to, const char *from, int64_
         switch (size) {
         case 1: copy_tile(tile_to, to_step, tile_from, from_step, rows, columns, 1); break;
         case 2: copy_tile(tile_to, to_step, tile_from, from_step, rows, columns, 2); break;
-        case 4: copy_tile(tile_to, to_step, tile_from, from_step, rows, columns, 4); break;
+        case 4: copy_tile_4(tile_to, to_step, tile_from, from_step, rows, columns); break;
         default: copy_tile(tile_to, to_step, tile_from, from_step, rows, columns, 8); break;
         }
     }
