@@ -75,6 +75,11 @@ static tare_status set_from_branches(tare_node *node, const tare_graph *a, const
     return TARE_OK;
 }
 
+/* Not the model's fault, and not to be passed over. */
+static bool is_trouble(tare_status status) {
+    return status != TARE_OK && status != TARE_E_MALFORMED && status != TARE_E_UNSUPPORTED;
+}
+
 /* A branch that never runs may be wrong for the shapes that come in (exporters guard a Squeeze so): while the condition
  * is not known, one of the two has to be right. */
 static tare_status if_infer(tare_node *node, tare_error *err) {
@@ -96,8 +101,12 @@ static tare_status if_infer(tare_node *node, tare_error *err) {
     tare_error first = { 0 }, second = { 0 };
     tare_graph_infer(then_branch, &first);
     tare_graph_infer(else_branch, &second);
-    if (first.status != TARE_OK && second.status != TARE_OK) {
+    if (is_trouble(first.status) || (first.status != TARE_OK && second.status != TARE_OK)) {
         *err = first;
+        return err->status;
+    }
+    if (is_trouble(second.status)) {
+        *err = second;
         return err->status;
     }
     if (first.status == second.status) return set_from_branches(node, then_branch, else_branch, err);

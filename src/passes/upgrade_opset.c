@@ -22,7 +22,8 @@ static bool is_branch(const tare_graph *graph) {
 static tare_status settle_node(tare_graph *graph, tare_node *node, tare_node **next, tare_error *err) {
     tare_graph *body;
     tare_status status = tare_node_infer(node, err);
-    if (status != TARE_OK && !is_branch(graph)) return status;
+    bool is_refusal = status == TARE_E_MALFORMED || status == TARE_E_UNSUPPORTED;
+    if (status != TARE_OK && !(is_refusal && is_branch(graph))) return status;
     if (status != TARE_OK) *err = (tare_error){ 0 };
     for (int i = 0; (body = tare_node_body(node, i)); i++) TARE_TRY(tare_upgrade_graph(body, err));
     *next = node->next;
