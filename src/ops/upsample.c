@@ -23,8 +23,6 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     (void)graph;
     const attributes *attrs = node->attrs;
     const char *mode = modes[attrs->mode];
-    const tare_op *resize = tare_op_find("", "Resize", 13);
-    if (!resize) return tare_fail(err, TARE_E_BUG, "there is no Resize to become");
     if (node->input_count != 2 || node->output_count != 1)
         return tare_fail(err, TARE_E_MALFORMED, "has %d inputs and %d outputs, want 2 and 1", node->input_count,
                          node->output_count);
@@ -32,7 +30,7 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     TARE_TRY(tare_node_resize_inputs(node, 3, err));
     TARE_TRY(tare_node_set_input(node, 2, scales, err));
     TARE_TRY(tare_node_set_input(node, 1, NULL, err));
-    TARE_TRY(tare_node_become(node, resize, err));
+    TARE_TRY(tare_node_become(node, &tare_op_resize, err));
     tare_attr_set_word(node, "mode", mode);
     tare_attr_set_word(node, "coordinate_transformation_mode", "asymmetric");
     tare_attr_set_word(node, "nearest_mode", "floor");
