@@ -64,8 +64,9 @@ def run_model(directory, model, inputs):
     return read_tensors(made), None
 
 
-def run_node(directory, op, inputs, constants=(), outputs=1, opset=23, **attributes):
-    """Runs one node. Inputs whose places are in `constants` become initializers; None leaves one out."""
+def run_node(directory, op, inputs, constants=(), outputs=1, opset=23, declared=None, **attributes):
+    """Runs one node. Inputs whose places are in `constants` become initializers; None leaves one out. `declared` is
+    what the file says of the outputs: (dtype, shape) of each."""
     names = ["" if tensor is None else f"i{place}" for place, tensor in enumerate(inputs)]
     node = onnx.helper.make_node(op, names, [f"o{place}" for place in range(outputs)], **attributes)
     ports, fixed, fed = [], [], []
@@ -79,6 +80,9 @@ def run_node(directory, op, inputs, constants=(), outputs=1, opset=23, **attribu
             ports.append(onnx.helper.make_tensor_value_info(names[place], proto_type, [None] * tensor.ndim))
             fed.append(tensor)
     ends = [onnx.ValueInfoProto(name=name) for name in node.output]
+    for place, (dtype, shape) in enumerate(declared or ()):
+        number = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        ends[place] = onnx.helper.make_tensor_value_info(node.output[place], number, shape)
     graph = onnx.helper.make_graph([node], "g", ports, ends, fixed)
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=10)
     return run_model(directory, model, fed)

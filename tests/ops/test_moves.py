@@ -426,3 +426,36 @@ def test_faults_of_data(tmp_path, op, inputs, attributes, text):
     got, problem = run_node(tmp_path, op, inputs, (), **attributes)
     assert got is None
     assert text in problem and f"({op})" in problem
+
+
+X = np.arange(6, dtype=np.float32)
+LIES = [
+    ("Reshape", [X, s64(3, 2)], {}, [[2, 3]]),
+    ("Reshape", [X, s64(3, 2)], {}, [[7, 7]]),
+    ("Slice", [X, s64(0), s64(6)], {}, [[2]]),
+    ("Slice", [X, s64(0), s64(2)], {}, [[600]]),
+    ("Expand", [X, s64(5, 6)], {}, [[2, 6]]),
+    ("Tile", [X, s64(5)], {}, [[6]]),
+    ("Pad", [X, s64(2, 2)], {}, [[6]]),
+    ("Range", [np.array(0), np.array(9), np.array(1)], {}, [[3]]),
+    ("ConstantOfShape", [s64(9, 9)], {}, [[3, 3]]),
+    ("NonZero", [X], {}, [[1, 3]]),
+    ("Compress", [X, np.array([True] * 5)], {"axis": 0}, [[3]]),
+    ("TopK", [X, s64(4)], {}, [[2], [2]]),
+    ("OneHot", [s64(1), np.array(9), np.zeros(2, np.float32)], {}, [[1, 3]]),
+    ("Split", [X, s64(2, 4)], {}, [[4], [2]]),
+    ("Squeeze", [X.reshape(1, 6), s64(0)], {}, [[60]]),
+    ("Unsqueeze", [X, s64(0)], {}, [[1, 60]]),
+]
+
+
+@pytest.mark.parametrize("op,inputs,attributes,shapes", LIES)
+def test_declared_shapes_that_lie(tmp_path, op, inputs, attributes, shapes):
+    """Shapes that only the data of the run tell, and the file declares otherwise: refused, or not believed."""
+    kinds = {"Range": [np.int64], "NonZero": [np.int64], "TopK": [np.float32, np.int64]}.get(op, [np.float32] * 2)
+    got, problem = run_node(tmp_path, op, inputs, (), len(shapes), declared=list(zip(kinds, shapes)), **attributes)
+    if problem is None:
+        for ours, theirs in zip(got, oracle(op, inputs, attributes, len(shapes))):
+            same(ours, theirs)
+    else:
+        assert "declared" in problem and f"({op})" in problem
