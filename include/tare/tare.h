@@ -3,6 +3,7 @@
 #ifndef TARE_H
 #define TARE_H
 
+#include <tare/check.h>
 #include <tare/compare.h>
 #include <tare/error.h>
 #include <tare/field.h>

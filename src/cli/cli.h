@@ -54,6 +54,8 @@ void cli_print_overview(FILE *to);
 
 /* The answer: the report as text or, with --json, as JSON, on stdout. Frees it. */
 tare_status cli_print_report(const cli_call *call, tare_report *report, tare_error *err);
+/* The same for a report that may be there beside an error (a gate that was not met): the error stays. report may be NULL. */
+tare_status cli_print_verdict(const cli_call *call, tare_report *report, tare_status status, tare_error *err);
 
 /* Shared by verbs: an error about operands and options that the tables cannot tell. */
 tare_status cli_usage(tare_error *err, const char *format, ...) TARE_PRINTF(2, 3);

@@ -14,11 +14,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_report *report = NULL;
     tare_status status = tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data,
                                             &r->preprocess, &r->comparing, &r->work, &report, call->log, err);
-    if (!report) return status;
-    tare_error shown = { 0 };
-    tare_status printed = cli_print_report(call, report, &shown);
-    if (status == TARE_OK && printed != TARE_OK) *err = shown;
-    return status == TARE_OK ? printed : status;
+    return cli_print_verdict(call, report, status, err);
 }
 
 const cli_verb cli_verb_compare = {

@@ -86,3 +86,12 @@ tare_status cli_print_report(const cli_call *call, tare_report *report, tare_err
     tare_report_free(report);
     return text ? TARE_OK : (err->status = TARE_E_LIMIT);
 }
+
+tare_status cli_print_verdict(const cli_call *call, tare_report *report, tare_status status, tare_error *err) {
+    tare_error shown = { 0 };
+    if (!report) return status;
+    const tare_status printed = cli_print_report(call, report, &shown);
+    if (status != TARE_OK || printed == TARE_OK) return status;
+    *err = shown;
+    return printed;
+}

@@ -95,3 +95,10 @@ bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare
     *product = p;
     return true;
 }
+
+const char *tare_quantize_why_float(const tare_quantize_options *options, tare_node *node) {
+    tare_product product;
+    const char *why = NULL;
+    if (!node->op) return "no such operator is known";
+    return tare_product_of(options, node, &product, &why) ? NULL : why;
+}

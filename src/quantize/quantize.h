@@ -34,6 +34,10 @@ typedef struct tare_quantize_options {
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err);
 
+/* Why a node that multiplies by weights (or what the target takes for one) would stay float; NULL: it would not, or it is no
+ * such node. */
+const char *tare_quantize_why_float(const tare_quantize_options *options, tare_node *node);
+
 /* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
 tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err);
 

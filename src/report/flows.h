@@ -5,6 +5,7 @@
 
 #include "compare/compare.h"
 #include "passes/pass.h"
+#include "report/check.h"
 #include "report/info.h"
 #include "report/report.h"
 

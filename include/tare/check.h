@@ -1,0 +1,19 @@
+/* Looking for what will go wrong, before it does. */
+#ifndef TARE_PUBLIC_CHECK_H
+#define TARE_PUBLIC_CHECK_H
+
+#include <tare/run.h>
+
+typedef struct tare_check_options {
+    const char *target; /* "onnx" */
+} tare_check_options;
+extern TARE_API const tare_field tare_check_fields[];
+
+/* Which nodes the target computes on codes, and what looks dangerous for 8 bits: in the model, and in what `samples` (may be
+ * NULL) show. The model is optimized first, as tare_model_quantize wants it. TARE_E_UNSUPPORTED, with the report there as
+ * well, when something in it cannot be run. */
+TARE_API tare_status tare_model_check(const tare_model *model, const tare_check_options *options,
+                                      const tare_samples *samples, const tare_work_options *work, tare_report **report,
+                                      tare_log *log, tare_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* Verb check: will it work, and what will hurt? */
+#include "cli.h"
+
+typedef struct record {
+    tare_check_options check;
+    tare_data_options data;
+    tare_preprocess preprocess;
+    tare_work_options work;
+    tare_open_options open;
+} record;
+
+static tare_status run(const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    tare_model *model = NULL;
+    tare_samples *samples = NULL;
+    tare_report *report = NULL;
+    tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
+    if (status == TARE_OK && r->data.data.count)
+        status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
+    if (status == TARE_OK) status = tare_model_check(model, &r->check, samples, &r->work, &report, call->log, err);
+    tare_samples_close(samples);
+    tare_model_free(model);
+    return cli_print_verdict(call, report, status, err);
+}
+
+const cli_verb cli_verb_check = {
+    .name = "check",
+    .usage = "MODEL [--target T] [--data SRC]",
+    .summary = "say what the target supports and what looks dangerous for int8",
+    .operands = { 1, 1 },
+    .groups = { { tare_check_fields, offsetof(record, check) },
+                { tare_data_fields, offsetof(record, data) },
+                { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_work_fields, offsetof(record, work) },
+                { tare_open_fields, offsetof(record, open) } },
+    .record_size = sizeof(record),
+    .run = run,
+};
