@@ -67,6 +67,15 @@ static tare_status observe(void *context, const tare_value *value, const tare_te
         (unsigned long long)range->nans, (unsigned long long)(range->positive_infinities + range->negative_infinities));
 }
 
+/* The channels of a value that some depthwise product reads, else 0. */
+static size_t channels_of(const tare_value *value) {
+    for (size_t i = 0; i < value->uses.count; i++)
+        if (value->uses.at[i].index == 0 && tare_node_is_depthwise(value->uses.at[i].node) && value->shape.rank > 2 &&
+            value->shape.dim[1] > 0)
+            return (size_t)value->shape.dim[1];
+    return 0;
+}
+
 static tare_status open_worker(const job *j, worker *w, tare_error *err) {
     const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
                                            .cpu = j->options->cpu,
@@ -76,6 +85,8 @@ static tare_status open_worker(const job *j, worker *w, tare_error *err) {
     for (size_t i = 0; i < j->observed.count; i++) {
         tare_range *range;
         TARE_TRY(tare_ranges_add(w->ranges, j->observed.at[i]->name, &range, err));
+        const size_t channels = channels_of(j->observed.at[i]);
+        if (channels) TARE_TRY(tare_range_want_channels(range, channels, w->ranges->arena, err));
     }
     w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(j->options->cpu));
     if (!w->counter) return tare_fail_memory(err, 0);

@@ -41,10 +41,8 @@ typedef struct tare_range {
     int extreme_count;
     uint64_t samples;                /* that had finite numbers */
     tare_sum sample_min, sample_max; /* of the per-sample extremes */
-    size_t channels;                 /* along dimension 1 (0: rank < 2 or not the same in every sample) */
+    size_t channels; /* along dimension 1, where a depthwise product reads them one by one; 0: not counted */
     float *channel_min, *channel_max;
-    tare_sum *channel_sum;
-    uint64_t channel_count; /* numbers per channel */
 } tare_range;
 
 typedef struct tare_ranges tare_ranges;

@@ -56,47 +56,57 @@ static double rounding(double x, double s) {
 
 static double cube(double x) { return x * x * x; }
 
-/* ∫ over [a, b] of the squared error on the grid of step s between lo and hi. */
-static double integral(double a, double b, double s, double lo, double hi) {
+/* Codes, and what a squared clipping error counts beside a squared rounding error. */
+typedef struct grid {
+    double step, lo, hi, clip_weight;
+} grid;
+
+/* ∫ over [a, b] of the squared error. */
+static double integral(double a, double b, const grid *g) {
+    const double s = g->step, lo = g->lo, hi = g->hi;
     double sum = 0;
-    if (a < lo) sum += (cube(lo - a) - cube(fmax(lo - b, 0))) / 3;
-    if (b > hi) sum += (cube(b - hi) - cube(fmax(a - hi, 0))) / 3;
+    if (a < lo) sum += g->clip_weight * (cube(lo - a) - cube(fmax(lo - b, 0))) / 3;
+    if (b > hi) sum += g->clip_weight * (cube(b - hi) - cube(fmax(a - hi, 0))) / 3;
     double inner_a = fmin(fmax(a, lo), hi), inner_b = fmin(fmax(b, lo), hi);
     if (inner_b > inner_a) sum += rounding(inner_b, s) - rounding(inner_a, s);
     return sum;
 }
 
-static double point_error(double x, double s, double lo, double hi) {
-    double inside = fmin(fmax(x, lo), hi), rounded = rint(inside / s) * s, e = x - fmin(fmax(rounded, lo), hi);
-    return e * e;
+static double point_error(double x, const grid *g) {
+    const double inside = fmin(fmax(x, g->lo), g->hi), rounded = rint(inside / g->step) * g->step;
+    const double e = x - fmin(fmax(rounded, g->lo), g->hi);
+    return (x < g->lo || x > g->hi ? g->clip_weight : 1) * e * e;
 }
 
-/* Behind the curve: a rounding error times the slope, a clipping error as the curve makes it. */
-static double curved_error(const tare_stretch *t, double s, double lo, double hi, double behind_lo, double behind_hi) {
-    const double middle = (t->low + t->high) / 2, length = t->high - t->low;
-    if (middle < lo) return (t->behind - behind_lo) * (t->behind - behind_lo);
-    if (middle > hi) return (t->behind - behind_hi) * (t->behind - behind_hi);
-    const double error = length > 0 ? integral(t->low, t->high, s, lo, hi) / length : point_error(t->low, s, lo, hi);
-    return error * t->slope * t->slope;
+static double plain_error(const tare_stretch *t, const grid *g) {
+    const double length = t->high - t->low;
+    return length > 0 ? integral(t->low, t->high, g) / length : point_error(t->low, g);
 }
 
-double tare_profile_error(const tare_profile *p, const tare_range_request *request, float lo, float hi) {
+/* Behind the curve: a rounding error times the slope, a clipping error as the curve makes it of the ends. */
+static double curved_error(const tare_stretch *t, const grid *g, const double ends[2]) {
+    const double middle = (t->low + t->high) / 2;
+    if (middle < g->lo) return g->clip_weight * (t->behind - ends[0]) * (t->behind - ends[0]);
+    if (middle > g->hi) return g->clip_weight * (t->behind - ends[1]) * (t->behind - ends[1]);
+    return plain_error(t, g) * t->slope * t->slope;
+}
+
+double tare_profile_error(const tare_profile *p, const tare_range_request *request, float lo, float hi,
+                          double clip_weight) {
     float scale;
     int32_t zero_point;
     tare_scale_from_range(lo, hi, request->code, request->symmetric, request->power_of_two, &scale, &zero_point);
-    const double s = (double)scale, low = s * (tare_dtype_lowest(request->code) - zero_point),
-                 high = s * (tare_dtype_highest(request->code) - zero_point);
-    double sum = 0, behind_lo = 0, behind_hi = 0;
+    const double s = (double)scale;
+    const grid g = { s, s * (tare_dtype_lowest(request->code) - zero_point),
+                     s * (tare_dtype_highest(request->code) - zero_point), clip_weight };
+    double sum = 0, ends[2] = { 0 };
     if (request->curve) {
-        behind_lo = request->curve(request->curve_attrs, low);
-        behind_hi = request->curve(request->curve_attrs, high);
+        ends[0] = request->curve(request->curve_attrs, g.lo);
+        ends[1] = request->curve(request->curve_attrs, g.hi);
     }
     for (size_t i = 0; i < p->count; i++) {
         const tare_stretch *t = &p->stretch[i];
-        const double length = t->high - t->low;
-        sum += t->count * (request->curve ? curved_error(t, s, low, high, behind_lo, behind_hi)
-                           : length > 0   ? integral(t->low, t->high, s, low, high) / length
-                                          : point_error(t->low, s, low, high));
+        sum += t->count * (request->curve ? curved_error(t, &g, ends) : plain_error(t, &g));
     }
     return p->total > 0 ? sum / p->total : 0;
 }
@@ -104,7 +114,7 @@ double tare_profile_error(const tare_profile *p, const tare_range_request *reque
 double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi) {
     tare_profile profile;
     tare_profile_make(&profile, range, request);
-    return tare_profile_error(&profile, request, lo, hi);
+    return tare_profile_error(&profile, request, lo, hi, 1);
 }
 
 double tare_range_power(const tare_range *range) {

@@ -90,6 +90,36 @@ static void keep_extreme(tare_extreme *list, int *count, float value, const char
     if (*count < TARE_RANGE_EXTREMES) ++*count;
 }
 
+/* The extremes of each channel, dimension 1; a sample with another number of channels ends it. */
+static void count_channels(tare_range *range, const tare_tensor *tensor) {
+    const tare_shape *shape = &tensor->shape;
+    if (!range->channels) return;
+    if (shape->rank < 2 || (size_t)shape->dim[1] != range->channels) {
+        range->channels = 0;
+        return;
+    }
+    const size_t inner = (size_t)tare_shape_product(shape, 2, shape->rank), outer = (size_t)shape->dim[0];
+    const float *at = tensor->data;
+    for (size_t i = 0; i < outer * range->channels; i++, at += inner) {
+        float min = range->channel_min[i % range->channels], max = range->channel_max[i % range->channels];
+        for (size_t k = 0; k < inner; k++) {
+            min = at[k] < min ? at[k] : min;
+            max = at[k] > max ? at[k] : max;
+        }
+        range->channel_min[i % range->channels] = min;
+        range->channel_max[i % range->channels] = max;
+    }
+}
+
+tare_status tare_range_want_channels(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
+    range->channel_min = tare_arena_alloc(arena, channels, sizeof(float));
+    range->channel_max = tare_arena_alloc(arena, channels, sizeof(float));
+    if (!range->channel_min || !range->channel_max) return tare_fail_memory(err, channels * sizeof(float));
+    for (size_t i = 0; i < channels; i++) range->channel_min[i] = INFINITY, range->channel_max[i] = -INFINITY;
+    range->channels = channels;
+    return TARE_OK;
+}
+
 tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
                              const char *sample, tare_error *err) {
     const size_t count = tensor->size / sizeof(float);
@@ -100,6 +130,7 @@ tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_aren
     if (any(positive) || any(negative)) count_nonfinite(range, tensor->data, count, sample);
     range->count += count;
     TARE_TRY(take_counts(range, counts, arena, err));
+    count_channels(range, tensor);
     if (!(counts->min <= counts->max)) return TARE_OK;
     if (counts->min < range->min) range->min = counts->min;
     if (counts->max > range->max) range->max = counts->max;
@@ -132,6 +163,11 @@ tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_aren
         keep_extreme(into->highest, &highs, from->highest[i].value, from->highest[i].sample, 1);
     }
     into->extreme_count = highs;
+    if (into->channels != from->channels) into->channels = 0;
+    for (size_t i = 0; i < into->channels; i++) {
+        if (from->channel_min[i] < into->channel_min[i]) into->channel_min[i] = from->channel_min[i];
+        if (from->channel_max[i] > into->channel_max[i]) into->channel_max[i] = from->channel_max[i];
+    }
     into->samples += from->samples;
     tare_sum_merge(&into->sample_min, &from->sample_min);
     tare_sum_merge(&into->sample_max, &from->sample_max);

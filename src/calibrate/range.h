@@ -19,6 +19,9 @@ tare_status tare_ranges_add(tare_ranges *ranges, const char *name, tare_range **
 /* Copies the ids that extremes name to the ranges' own arena: they came from samples that will be closed. */
 tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err);
 
+/* From now on the extremes of this many channels too. */
+tare_status tare_range_want_channels(tare_range *range, size_t channels, tare_arena *arena, tare_error *err);
+
 /* Counts one sample's numbers; `counter` is the worker's own. */
 typedef struct tare_counter tare_counter;
 tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels);
@@ -40,6 +43,8 @@ typedef struct tare_profile {
     tare_stretch stretch[2816];
 } tare_profile;
 void tare_profile_make(tare_profile *profile, const tare_range *range, const tare_range_request *request);
-double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi);
+/* clip_weight: what a squared clipping error counts beside a squared rounding error. */
+double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi,
+                          double clip_weight);
 
 #endif

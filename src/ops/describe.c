@@ -1,4 +1,5 @@
 /* What other rooms may know of an op: its name, attribute table, arity, part in quantization. */
+#include "ops/attr.h"
 #include "ops/op.h"
 
 const char *tare_op_name(const tare_op *op) { return op->name; }
@@ -24,4 +25,10 @@ bool tare_node_input_is_data(const tare_node *node, int index) {
     if (!node->op) return false;
     unsigned inputs = node->op->quant.data_inputs;
     return inputs ? index < 32 && (inputs >> index & 1u) : index == 0;
+}
+
+bool tare_node_is_depthwise(const tare_node *node) {
+    const tare_value *weight = node->op && node->op->quant.has_weight ? tare_node_input(node, 1) : NULL;
+    return weight && weight->shape.rank > 2 && weight->shape.dim[1] == 1 && weight->shape.dim[0] > 1 &&
+           tare_attr_int(node, "group", 1) > 1;
 }

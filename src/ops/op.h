@@ -149,6 +149,8 @@ tare_status tare_graph_infer(tare_graph *graph, tare_error *err);
 
 /* The node's part in quantization: kind_of where the op has one, else kind; unknown ops keep float. */
 tare_quant_kind tare_node_quant_kind(const tare_node *node);
+/* Is it a product with a weight whose output channels each read one input channel (dimension 1 of the weight is 1)? */
+bool tare_node_is_depthwise(const tare_node *node);
 /* Is input `index` one that carries data which may be quantized (rule.data_inputs)? */
 bool tare_node_input_is_data(const tare_node *node, int index);
 

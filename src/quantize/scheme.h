@@ -53,6 +53,9 @@ bool tare_sources_visit(const tare_ranges *ranges, const tare_value *value, tare
 /* Widens [lo, hi] by the extremes of the sources. */
 void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, float *lo, float *hi);
 
+/* Takes products out whose input is too coarse for them, while that costs few multiply-accumulates. */
+void tare_scheme_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
+
 /* Gives every quantized activation its scale. */
 tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
 /* Gives every product's weight its scales, wide enough for its bias. */
