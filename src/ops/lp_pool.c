@@ -55,7 +55,7 @@ static tare_status make_state(tare_prepare *p, state **out, tare_error *err) {
 
 static tare_status prepare(tare_prepare *p, tare_error *err) {
     const attributes *attrs = p->attrs;
-    state *s;
+    state *s = NULL;
     TARE_TRY(make_state(p, &s, err));
     tare_window_of(&s->window, &attrs->window, attrs->ceil_mode, &p->inputs[0]->shape);
     s->lines = p->inputs[0]->shape.dim[0] * tare_window_outputs(&s->window, s->window.rank - 1);
@@ -65,7 +65,7 @@ static tare_status prepare(tare_prepare *p, tare_error *err) {
 /* The whole image is one window. */
 static tare_status prepare_global(tare_prepare *p, tare_error *err) {
     const tare_shape *x = &p->inputs[0]->shape;
-    state *s;
+    state *s = NULL;
     TARE_TRY(make_state(p, &s, err));
     s->window.rank = x->rank - 2;
     for (int i = 0; i < s->window.rank; i++)

@@ -125,7 +125,8 @@ void tare_report_debug(tare_report *report, const tare_comparison *local, const 
     tare_table *table = tare_report_table(report, 6, headings, "<<>>>>", 0);
     json_t *values = json_object();
     for (size_t i = 0; i < tare_comparison_count(together); i++) {
-        const tare_compared *t = tare_comparison_at(together, i), *l = tare_comparison_find(local, t->other ? t->other : t->name);
+        const tare_compared *t = tare_comparison_at(together, i),
+                            *l = tare_comparison_find(local, t->other ? t->other : t->name);
         if (!t->metrics.is_exact) debug_row(table, l, t);
         json_t *o = json_object();
         tare_report_set(report, o, "accumulated", tare_report_metrics(report, &t->metrics));
