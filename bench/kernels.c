@@ -45,10 +45,11 @@ enum { STEPS = 100000, CHAINS = 12 };
 
 #define TWELVE(_) _(2) _(3) _(4) _(5) _(6) _(7) _(8) _(9) _(10) _(11) _(12) _(13)
 #if defined(TARE_X86)
-#define CLEAR(i)    "vxorps %%xmm" #i ",%%xmm" #i ",%%xmm" #i "\n"
-#define FMA_256(i)  "vfmadd231ps %%ymm0,%%ymm0,%%ymm" #i "\n"
-#define FMA_512(i)  "vfmadd231ps %%zmm0,%%zmm0,%%zmm" #i "\n"
-#define REGISTERS   "xmm0", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13"
+#define CLEAR(i)   "vxorps %%xmm" #i ",%%xmm" #i ",%%xmm" #i "\n"
+#define FMA_256(i) "vfmadd231ps %%ymm0,%%ymm0,%%ymm" #i "\n"
+#define FMA_512(i) "vfmadd231ps %%zmm0,%%zmm0,%%zmm" #i "\n"
+#define REGISTERS                                                                                                      \
+    "xmm0", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13"
 #define LOOP(start, body, end) start "1:\n" body "dec %0\njnz 1b\n" end
 static void chains_avx2(const void *context) {
     long steps = *(const long *)context;
@@ -105,7 +106,9 @@ static float *numbers(size_t count) {
     return x;
 }
 
-static void report(const char *name, const char *detail, double ns) { printf("%-28s %-22s %8.3f ns\n", name, detail, ns); }
+static void report(const char *name, const char *detail, double ns) {
+    printf("%-28s %-22s %8.3f ns\n", name, detail, ns);
+}
 
 static void report_flops(const char *name, const char *detail, tare_cpu cpu, double flops, double taken) {
     double rate = flops / taken * 1e-9, peak = peak_of(cpu);

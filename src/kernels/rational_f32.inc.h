@@ -1,4 +1,4 @@
-/* Template: Sigmoid and Tanh as the rational functions of rational.h, in the words of vector.inc.h. */
+/* Template: Sigmoid, Swish and Tanh as the rational functions of rational.h, in the words of vector.inc.h. */
 #include "kernels/rational.h"
 
 INLINE v polynomial(const float *c, size_t count, v s) {
@@ -14,6 +14,9 @@ INLINE v sigmoid(v x) {
     return v_clamp(v_add(v_div(p, q), v_set(0.5f)), v_set(0), v_set(1));
 }
 
+/* x sigmoid(x), as two operators would compute it. */
+INLINE v swish(v x) { return v_mul(sigmoid(x), x); }
+
 INLINE v tangent(v x) {
     x = v_clamp(x, v_set(-TARE_TANH_RANGE), v_set(TARE_TANH_RANGE));
     v s = v_mul(x, x);
@@ -28,4 +31,5 @@ INLINE v tangent(v x) {
     }
 
 UNARY(sigmoid_f32, sigmoid)
+UNARY(swish_f32, swish)
 UNARY(tanh_f32, tangent)

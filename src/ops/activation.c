@@ -199,6 +199,10 @@ DOUBLE(mish) { return x * Sleef_cinz_tanhd1_u10purec(softplus_f64(attrs, x)); }
 SPAN(swish) {
     ATTRS(call);
     float gate[TARE_NUMBERS_CHUNK];
+    if (a->alpha == 1) {
+        call->kernels->swish_f32(to, from, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) gate[i] = a->alpha * from[i];
     call->kernels->sigmoid_f32(gate, gate, count);
     call->kernels->mul_f32(to, gate, 1, from, 1, count);

@@ -102,9 +102,10 @@ static void binary_span(void *context, int64_t to_at, const int64_t *at, size_t 
             loop(job->call, tare_element(job->to, first), a, a_stride, b, b_stride, part);
             continue;
         }
-        loop(job->call, &chunk_to, a, a_stride, b, b_stride, part);
-        if (job->clamp) job->call->kernels->clamp_f32(chunk_to.f32, chunk_to.f32, part, job->clamp->lo, job->clamp->hi);
-        tare_numbers_store(job->to->dtype, job->to->data, first, &chunk_to, part);
+        void *made = tare_number_is_own(job->to->dtype) ? tare_element(job->to, first) : &chunk_to;
+        loop(job->call, made, a, a_stride, b, b_stride, part);
+        if (job->clamp) job->call->kernels->clamp_f32(made, made, part, job->clamp->lo, job->clamp->hi);
+        if (made == &chunk_to) tare_numbers_store(job->to->dtype, job->to->data, first, &chunk_to, part);
     }
 }
 

@@ -42,36 +42,15 @@ static inline void copy_tile(char *to, int64_t to_step, const char *from, int64_
                              columns - y < BLOCK ? columns - y : BLOCK, size);
 }
 
-/* Four numbers in a register of any machine that has such. */
-typedef uint32_t four __attribute__((vector_size(16)));
-
-static inline void copy_square(char *to, int64_t to_step, const char *from, int64_t from_step) {
-    four a, b, c, d;
-    memcpy(&a, from, sizeof a);
-    memcpy(&b, from + from_step, sizeof b);
-    memcpy(&c, from + 2 * from_step, sizeof c);
-    memcpy(&d, from + 3 * from_step, sizeof d);
-    const four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    b = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    c = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-    d = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
-    memcpy(to, &a, sizeof a);
-    memcpy(to + to_step, &b, sizeof b);
-    memcpy(to + 2 * to_step, &c, sizeof c);
-    memcpy(to + 3 * to_step, &d, sizeof d);
-}
-
-/* copy_tile for 4-byte elements, the usual ones: squares of 4 x 4 in registers, the rest one by one. */
+/* copy_tile for 4-byte elements, the usual ones: the kernels do it in registers. */
 static void copy_tile_4(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns) {
-    int64_t whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
-    for (int64_t i = 0; i < whole_rows; i += 4)
-        for (int64_t j = 0; j < whole_columns; j += 4)
-            copy_square(to + (i * to_step + j) * 4, to_step * 4, from + (i + j * from_step) * 4, from_step * 4);
-    copy_tile(to + whole_columns * 4, to_step, from + whole_columns * from_step * 4, from_step, whole_rows,
-              columns - whole_columns, 4);
-    copy_tile(to + whole_rows * to_step * 4, to_step, from + whole_rows * 4, from_step, rows - whole_rows, columns, 4);
+    if (columns < 4 || from_step < 0) {
+        copy_tile(to, to_step, from, from_step, rows, columns, 4);
+        return;
+    }
+    tare_kernels_for(tare_cpu_detect())
+        ->transpose_32((uint32_t *)(void *)to, (size_t)to_step, (const uint32_t *)(const void *)from, (size_t)from_step,
+                       (size_t)columns, (size_t)rows);
 }
 
 void tare_move_fill(void *to, const void *element, size_t size, int64_t count) {

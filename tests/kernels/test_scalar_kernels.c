@@ -89,6 +89,8 @@ static void test_functions(void **state) {
         assert_true(fabs((double)y - log((double)positive)) <= 1.2e-7 * fmax(1, fabs(log((double)positive))));
         tare_sigmoid_f32_scalar(&y, &x, 1);
         assert_true(fabs((double)y - 1 / (1 + exp(-real))) <= 1.5e-7);
+        tare_swish_f32_scalar(&y, &x, 1);
+        assert_true(fabs((double)y - real / (1 + exp(-real))) <= 2.5e-7 * fmax(1, fabs(real)));
         tare_tanh_f32_scalar(&y, &x, 1);
         assert_true(fabs((double)y - tanh(real)) <= 3e-7);
     }

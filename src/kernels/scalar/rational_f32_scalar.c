@@ -1,4 +1,4 @@
-/* Sigmoid and Tanh as the rational functions of ONNX Runtime (kernels/rational.h), so that codes made from them agree. */
+/* Sigmoid, Swish and Tanh as the rational functions of ONNX Runtime (kernels/rational.h), so that codes made from them agree. */
 #include "kernels/rational.h"
 #include "kernels/variants.h"
 
@@ -31,6 +31,11 @@ static float tangent(float x) {
 
 void tare_sigmoid_f32_scalar(float *to, const float *from, size_t count) {
     for (size_t i = 0; i < count; i++) to[i] = sigmoid(from[i]);
+}
+
+/* As two operators would compute it. */
+void tare_swish_f32_scalar(float *to, const float *from, size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = sigmoid(from[i]) * from[i];
 }
 
 void tare_tanh_f32_scalar(float *to, const float *from, size_t count) {
