@@ -2,7 +2,7 @@
  * operator faults). Each case is a graph of one node in the text form. */
 #include "ops/support/examples.h"
 
-#define BAD             TARE_E_MALFORMED
+#define BAD TARE_E_MALFORMED
 
 static void test_views(void **state) {
     (void)state;
