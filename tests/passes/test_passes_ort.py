@@ -1,0 +1,197 @@
+"""Passes against ONNX Runtime: the graphs before and after in *.case, and the shared models before and after, compute the
+same; what became of values that went away is told truly; scales that make no sense are refused by name."""
+import os
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SHARED = pathlib.Path(os.environ.get("TARE_SHARED") or HERE.parent.parent.parent / "shared")
+MODELS = SHARED / "models"
+CASES = [(path.stem, i, case) for path in sorted(HERE.glob("*.case"))
+         for i, case in enumerate(path.read_text().split("\n===\n"), 1)]
+NEWEST = 24  # the opset that has every function the passes recognise
+
+
+def session(model):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def feeds(model, seed):
+    """Random numbers for the inputs: reals on both sides of 0 when seed is odd, from 0 to 1 when it is even."""
+    random = np.random.default_rng(seed)
+    given = {i.name for i in model.graph.initializer}
+    made = {}
+    for value in model.graph.input:
+        if value.name in given:
+            continue
+        dims = value.type.tensor_type.shape.dim
+        shape = [d.dim_value if d.HasField("dim_value") else 2 if k == 0 else 64 for k, d in enumerate(dims)]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        if np.issubdtype(kind, np.floating):
+            made[value.name] = (random.random(shape) if seed % 2 == 0 else random.normal(0, 2, shape)).astype(kind)
+        elif kind == np.bool_:
+            made[value.name] = random.integers(0, 2, shape).astype(bool)
+        else:
+            made[value.name] = random.integers(0, 100, shape).astype(kind)
+    return made
+
+
+def compare(name, a, b, tolerance, floor=0.0):
+    assert a.dtype == b.dtype and a.shape == b.shape, name
+    if not np.issubdtype(a.dtype, np.floating) or tolerance == 0:
+        np.testing.assert_array_equal(a, b, err_msg=name)
+        return
+    finite = np.isfinite(a)
+    np.testing.assert_array_equal(a[~finite], b[~finite], err_msg=name)
+    most = np.abs(a[finite]).max(initial=0)
+    worst = np.abs(a[finite].astype(np.float64) - b[finite]).max(initial=0)
+    assert worst <= tolerance * most + floor, f"{name}: {worst} of {most}"
+
+
+# ---- cases ----
+
+def parse(text):
+    """The graph in ONNX's own text; in the opset that has what the passes put in when its own has not."""
+    try:
+        model = onnx.parser.parse_model(text)
+        onnx.checker.check_model(model)
+        return model
+    except onnx.checker.ValidationError:
+        model = onnx.parser.parse_model(re.sub(r'ir_version: \d+, opset_import: \["" : \d+',
+                                               f'ir_version: 12, opset_import: ["" : {NEWEST}', text))
+        onnx.checker.check_model(model)
+        return model
+
+
+@pytest.mark.parametrize("name, number, case", CASES, ids=[f"{n}-{i}" for n, i, _ in CASES])
+def test_case(name, number, case):
+    before, after = (parse(text) for text in case.split("\n---\n"))
+    if "quantized" in case.split("\n---\n")[1]:
+        pytest.skip("values that hold their quantization: ONNX's text has no words for them")
+    exact = not name.startswith(("fuse-", "recognise-", "normalize"))
+    for seed in range(3):
+        made = feeds(before, seed)
+        for value, a, b in zip(before.graph.output, session(before.SerializeToString()).run(None, made),
+                               session(after.SerializeToString()).run(None, made)):
+            compare(value.name, a, b, 0 if exact else 1e-6)
+
+
+# ---- models ----
+
+def models():
+    if not MODELS.is_dir():
+        return [pytest.param(None, marks=pytest.mark.skip(reason=f"{MODELS} is not there (TARE_SHARED)"))]
+    return [path for path in sorted(MODELS.glob("*/*.onnx")) if path.parent.name != "malformed"]
+
+
+@pytest.fixture(scope="module")
+def driver():
+    folder = os.environ.get("TARE_DRIVERS")
+    if not folder:
+        pytest.skip("TARE_DRIVERS is not set: run by ctest")
+
+    def run(*arguments):
+        ran = subprocess.run([pathlib.Path(folder) / "driver_passes", *map(str, arguments)], capture_output=True,
+                             stdin=subprocess.DEVNULL, check=False)
+        return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
+
+    return run
+
+
+def load(path):
+    """The model, when ONNX Runtime can run it."""
+    model = onnx.load(path)
+    if any(node.op_type in ("Quant", "BipolarQuant") for node in model.graph.node):
+        pytest.skip("ONNX Runtime does not know QONNX's nodes")
+    return model
+
+
+def with_all_outputs(model):
+    """All float values as outputs, whose names are returned."""
+    model = onnx.shape_inference.infer_shapes(model)
+    known = {v.name: v for v in model.graph.value_info}
+    there = {v.name for v in model.graph.output}
+    for node in model.graph.node:
+        for name in node.output:
+            if name in known and name not in there and known[name].type.tensor_type.elem_type == 1:
+                model.graph.output.append(known[name])
+    return model, [v.name for v in model.graph.output]
+
+
+def rounded(model):
+    """Values that come out of DequantizeLinear. A quantized value keeps the name of what is quantized."""
+    return {name for node in model.graph.node if node.op_type == "DequantizeLinear" for name in node.output}
+
+
+def run_all(model, made):
+    model, names = with_all_outputs(model)
+    return dict(zip(names, session(model.SerializeToString()).run(names, made)))
+
+
+def back(alias, values):
+    """What the value that went away was, from those that are there."""
+    new, factor, offset, permutation = alias[1:]
+    value = values.get(new)
+    if value is None:
+        return None
+    if permutation:
+        value = value.transpose([int(c) for c in permutation[:value.ndim]])
+    return value * np.float64(factor) + np.float64(offset)
+
+
+@pytest.mark.parametrize("path", models(), ids=lambda path: f"{path.parent.name}/{path.name}" if path else "none")
+def test_model(driver, tmp_path, path):
+    model = load(path)
+    status, aliases, log = driver(path, tmp_path / "out.onnx")
+    assert status == 0, log
+    optimized = onnx.load(tmp_path / "out.onnx")
+    onnx.checker.check_model(optimized, full_check=True)
+    assert [o.name for o in optimized.graph.output] == [o.name for o in model.graph.output]
+    changed = rounded(optimized) - rounded(model)
+    was_rounded = rounded(model)
+    for seed in range(2):
+        made = feeds(model, seed)
+        old, new = run_all(model, made), run_all(optimized, made)
+        # What is next to nothing beside what it was made from has no digits of its own: sigmoids far from 0.
+        for name in (o.name for o in model.graph.output):
+            compare(name, old[name], new[name], 1e-5, 1e-6)
+        checked = 0
+        for alias in (line.split("\t") for line in aliases.splitlines()):
+            was = back(alias, new)
+            if was is None or alias[0] not in old or old[alias[0]].ndim != was.ndim:
+                continue
+            if alias[1] in rounded(optimized) and alias[0] not in was_rounded:
+                continue
+            compare(f"{alias[0]} from {alias[1]}", old[alias[0]].astype(np.float64), was, 1e-5, 1e-6)
+            checked += 1
+        same = [name for name in old if name in new and name not in changed]
+        for name in same:
+            compare(name, old[name], new[name], 1e-5, 1e-6)
+        assert checked + len(same) > 0
+
+
+# ---- scales ----
+
+BAD = {"qdq_scale_zero": "is 0, want a positive number", "qdq_scale_nan": "is nan, want a positive number",
+       "qdq_per_channel_wrong_len": "scales", "wild_tf2onnx_person_detect_axis": "axis"}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_malformed(driver, tmp_path, name):
+    if not MODELS.is_dir():
+        pytest.skip(f"{MODELS} is not there (TARE_SHARED)")
+    for options in [], ["--repair-scales"]:
+        status, _, log = driver(MODELS / "malformed" / f"{name}.onnx", tmp_path / "out.onnx", *options)
+        assert status == 3 and BAD[name] in log and "node '" in log, log
+        assert not (tmp_path / "out.onnx").exists()
