@@ -7,6 +7,7 @@
 
 #include "ops/as_f32.h"
 #include "ops/elementwise.h"
+#include "ops/spell.h"
 #include "ops/upgrade.h"
 
 typedef struct quant_attrs {
@@ -217,7 +218,8 @@ static tare_status upgrade(tare_graph *graph, tare_node *node, tare_error *err) 
     OP(prefix, Trunc, trunc, op_domain, 5, 7, trunc_fields, infer_trunc, run_trunc, __VA_ARGS__)
 
 static const tare_field no_fields[] = { { 0 } };
-FAMILY(qonnx, "qonnx.custom_op.general", .upgrade = NULL)
+/* Only Quant and BipolarQuant can be spelled; Trunc's values are none that carry a grid. */
+FAMILY(qonnx, "qonnx.custom_op.general", .expand = tare_spell_qonnx_quant)
 FAMILY(brevitas, "onnx.brevitas", .upgrade = upgrade)
 FAMILY(finn, "finn.custom_op.general", .upgrade = upgrade)
 OP(qonnx, IntQuant, int_quant, "qonnx.custom_op.general", 4, 4, quant_fields, infer_quant, run_quant,

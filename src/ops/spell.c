@@ -1,6 +1,8 @@
 /* Ops of newer opsets as formulas of older ones. */
 #include "ops/spell.h"
 
+#include <math.h>
+
 #include "ops/attr.h"
 #include "ops/upgrade.h"
 
@@ -119,6 +121,52 @@ tare_status tare_spell_layer_normalization(tare_graph *graph, tare_node *node, i
     tare_value *normal = apply(&s, &tare_op_div, d, deviation);
     if (!bias) return finish(&s, &tare_op_mul, normal, scale);
     return finish(&s, &tare_op_add, apply(&s, &tare_op_mul, normal, scale), bias);
+}
+
+/* ---- QONNX ---- */
+
+/* x < 0 ? -scale : scale */
+static tare_status take_signs(speller *s, tare_value *x, double scale) {
+    tare_value *negative = apply(s, &tare_op_less, x, constant(s, "zero", 0));
+    tare_value *minus = constant(s, "minus", -scale), *plus = constant(s, "plus", scale);
+    if (s->status != TARE_OK) return s->status;
+    TARE_TRY(tare_node_resize_inputs(s->node, 3, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 0, negative, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 1, minus, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 2, plus, s->err));
+    return tare_node_become(s->node, &tare_op_where, s->err);
+}
+
+/* Codes of `bits` bits: -2^(bits-1) to 2^(bits-1) - 1, or 0 to 2^bits - 1; narrow: one less, at the side away from 0. */
+static tare_status clamp(speller *s, tare_value *x, double scale, double zero, double bits) {
+    bool is_signed = tare_attr_int(s->node, "signed", 1) != 0, is_narrow = tare_attr_int(s->node, "narrow", 0) != 0;
+    double top = ldexp(1, (int)bits - (is_signed ? 1 : 0));
+    double lo = !is_signed ? 0 : is_narrow ? 1 - top : -top, hi = top - 1 - (!is_signed && is_narrow ? 1 : 0);
+    tare_value *min = constant(s, "min", (lo - zero) * scale), *max = constant(s, "max", (hi - zero) * scale);
+    if (s->status != TARE_OK) return s->status;
+    TARE_TRY(tare_node_resize_inputs(s->node, 3, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 0, x, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 1, min, s->err));
+    TARE_TRY(tare_node_set_input(s->node, 2, max, s->err));
+    return tare_node_become(s->node, &tare_op_clip, s->err);
+}
+
+tare_status tare_spell_qonnx_quant(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err) {
+    (void)graph, (void)opset;
+    speller s = { .node = node, .err = err };
+    const tare_quant *quant = node->outputs[0] ? node->outputs[0]->quant : NULL;
+    double scale, zero = 0, bits = 1;
+    bool is_bipolar = node->input_count == 2;
+    if (!quant || !is_f32(node) || !tare_value_read_scalar(node->inputs[1], &scale) ||
+        (!is_bipolar &&
+         (!tare_value_read_scalar(node->inputs[2], &zero) || !tare_value_read_scalar(node->inputs[3], &bits))) ||
+        quant->count != 1 || (double)quant->scale[0] != scale || (double)quant->zero_point[0] != zero)
+        return TARE_OK;
+    if (is_bipolar || (bits == 1 && tare_attr_int(node, "signed", 1)))
+        return zero == 0 ? take_signs(&s, node->inputs[0], scale) : TARE_OK;
+    bool is_even = tare_attr_is(node, "rounding_mode", "ROUND", "ROUND") ||
+                   tare_attr_is(node, "rounding_mode", "HALF_EVEN", "ROUND");
+    return is_even ? clamp(&s, node->inputs[0], scale, zero, bits) : TARE_OK;
 }
 
 /* ---- which opset has them ---- */

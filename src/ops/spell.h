@@ -14,6 +14,10 @@ tare_status tare_spell_gelu(tare_graph *graph, tare_node *node, int64_t opset, t
 /* d / √(mean(d²) + ε)·scale + B with d = x - mean(x), from opset 11 on. */
 tare_status tare_spell_layer_normalization(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err);
 
+/* QONNX's fake quantization whose output is a quantized value on the same grid: what is left to do is to clamp to the
+ * codes of fewer bits, and to take signs for one bit. Other nodes stay. From opset 11 on. */
+tare_status tare_spell_qonnx_quant(tare_graph *graph, tare_node *node, int64_t opset, tare_error *err);
+
 /* The first opset that has the spelling, or the op itself (`since`) where it cannot be spelled. */
 int tare_spell_swish_needs(const tare_node *node);
 int tare_spell_hard_swish_needs(const tare_node *node);

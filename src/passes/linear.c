@@ -1,6 +1,7 @@
 /* Linear nodes, and what folds into them. */
 #include "passes/linear.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +45,41 @@ static bool read_matrix(tare_linear *l, bool gemm) {
     return l->channels > 0 && l->inputs > 0;
 }
 
+static bool read_kind(tare_linear *l) {
+    if (tare_node_is(l->node, "Conv")) return read_conv(l, false);
+    if (tare_node_is(l->node, "ConvTranspose")) return read_conv(l, true);
+    if (tare_node_is(l->node, "Gemm")) return read_matrix(l, true);
+    return tare_node_is(l->node, "MatMul") && read_matrix(l, false);
+}
+
+/* The dimension of the weight that counts output channels. */
+static int weight_axis(const tare_linear *l) {
+    if (l->kind == TARE_LINEAR_CONV) return 0;
+    return l->kind == TARE_LINEAR_TRANSPOSED ? 1 : l->weight->shape.rank - (l->is_column_major ? 2 : 1);
+}
+
+/* Codes around 0 with scales that factors per output channel can go into. */
+static bool is_symmetric(const tare_linear *l) {
+    const tare_quant *quant = l->quant;
+    if (quant->code != TARE_S8 || quant->block || (quant->axis >= 0 && quant->axis != weight_axis(l)) ||
+        (l->kind == TARE_LINEAR_TRANSPOSED && l->groups > 1))
+        return false;
+    for (size_t i = 0; i < quant->count; i++)
+        if (quant->zero_point[i]) return false;
+    return true;
+}
+
 bool tare_linear_read(tare_node *node, tare_linear *out) {
     if (!node || node->output_count != 1 || !node->outputs[0]) return false;
-    const tare_value *bias = tare_node_input(node, 2);
-    *out = (tare_linear){
-        .node = node, .weight = float_constant(tare_node_input(node, 1)), .bias = float_constant(bias), .bias_factor = 1
-    };
-    if (!out->weight || (bias && !out->bias)) return false;
-    if (tare_node_is(node, "Conv")) return read_conv(out, false);
-    if (tare_node_is(node, "ConvTranspose")) return read_conv(out, true);
-    if (tare_node_is(node, "Gemm")) return read_matrix(out, true);
-    return tare_node_is(node, "MatMul") && read_matrix(out, false);
+    const tare_value *weight = tare_node_input(node, 1), *bias = tare_node_input(node, 2);
+    *out =
+        (tare_linear){ .node = node, .weight = float_constant(weight), .bias = float_constant(bias), .bias_factor = 1 };
+    if (bias && !out->bias) return false;
+    if (out->weight) return read_kind(out);
+    if (!tare_value_is_constant(weight) || !weight->quant || weight->constant->dtype != TARE_S8) return false;
+    out->weight = weight->constant;
+    out->quant = weight->quant;
+    return read_kind(out) && is_symmetric(out);
 }
 
 /* The output and input channel that weight i joins. */
@@ -159,6 +184,45 @@ static tare_status set_bias(const tare_linear *l, const tare_tensor *bias, tare_
     return tare_node_set_input(node, 2, fresh, err);
 }
 
+/* ---- codes ---- */
+
+/* scale' = scale·|gain|, and codes of the other sign where gain is negative; where that leaves nothing of a channel, codes
+ * of 0. *done is false when a scale would not be finite, or a code has no opposite. */
+static tare_status scale_codes(const tare_linear *l, const double *gain, bool *done, tare_error *err) {
+    tare_arena *arena = l->node->graph->model->arena;
+    int64_t count = tare_shape_elements(&l->weight->shape);
+    tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
+    float *scale = tare_arena_alloc(arena, (size_t)l->channels, sizeof *scale);
+    int32_t *zero_point = tare_arena_alloc(arena, (size_t)l->channels, sizeof *zero_point);
+    tare_tensor *codes;
+    if (!quant || !scale || !zero_point) return tare_fail_memory(err, (size_t)l->channels * sizeof *scale);
+    bool is_uniform = l->quant->axis < 0;
+    for (int64_t c = 0; c < l->channels; c++) is_uniform &= fabs(gain[c]) == fabs(gain[0]);
+    *quant = *l->quant;
+    quant->axis = is_uniform ? -1 : weight_axis(l);
+    quant->count = is_uniform ? 1 : (size_t)l->channels;
+    quant->scale = scale;
+    quant->zero_point = zero_point;
+    quant->origin.was = "the weight's own before folding";
+    for (int64_t c = 0; c < l->channels; c++) {
+        scale[c] = (float)((double)l->quant->scale[l->quant->axis < 0 ? 0 : c] * fabs(gain[c]));
+        if (!isfinite(scale[c])) return TARE_OK;
+        if (scale[c] < FLT_MIN) scale[c] = 0;
+    }
+    TARE_TRY(tare_tensor_new(arena, TARE_S8, &l->weight->shape, &codes, err));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t output, input;
+        int8_t code = ((const int8_t *)l->weight->data)[i];
+        channels_of(l, i, &output, &input);
+        if (gain[output] < 0 && code == INT8_MIN) return TARE_OK;
+        ((int8_t *)codes->data)[i] = (int8_t)(scale[output] == 0 ? 0 : gain[output] < 0 ? -code : code);
+    }
+    for (int64_t c = 0; c < l->channels; c++)
+        if (scale[c] == 0) scale[c] = 1;
+    *done = true;
+    return tare_rewrite_codes(l->node, 1, codes, quant, err);
+}
+
 /* Both ways of folding, once w' is known per weight and b' per channel. */
 typedef struct folded {
     tare_tensor *weight, *bias; /* NULL: as it was */
@@ -199,10 +263,16 @@ tare_status tare_linear_scale_output(tare_pass_context *context, const tare_line
     if (!work) return tare_fail_memory(err, (size_t)l->channels * 2 * sizeof *work);
     if (!read_bias(l, work) || (shift && !has_place_for_bias(l))) return TARE_OK;
     folded f;
-    TARE_TRY(new_tensors(l, gain, shift || (gain && l->bias), &f, err));
+    TARE_TRY(new_tensors(l, gain && !l->quant, shift || (gain && l->bias), &f, err));
     for (int64_t c = 0; f.bias && c < l->channels; c++)
         ((float *)f.bias->data)[c] = (float)(work[c] * (gain ? gain[c] : 1) + (shift ? shift[c] : 0));
-    int64_t count = gain ? tare_shape_elements(&l->weight->shape) : 0;
+    if (f.bias && !all_finite(f.bias->data, l->channels)) return TARE_OK;
+    if (l->quant && gain) {
+        bool fits = false;
+        TARE_TRY(scale_codes(l, gain, &fits, err));
+        if (!fits) return TARE_OK;
+    }
+    int64_t count = f.weight ? tare_shape_elements(&l->weight->shape) : 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t output, input;
         channels_of(l, i, &output, &input);
@@ -217,7 +287,7 @@ tare_status tare_linear_scale_input(tare_pass_context *context, const tare_linea
     double *work = tare_arena_alloc(arena, (size_t)l->channels * 2, sizeof *work);
     *done = false;
     if (!work) return tare_fail_memory(err, (size_t)l->channels * 2 * sizeof *work);
-    if (!read_bias(l, work) || (shift && !has_place_for_bias(l))) return TARE_OK;
+    if (l->quant || !read_bias(l, work) || (shift && !has_place_for_bias(l))) return TARE_OK;
     folded f;
     TARE_TRY(new_tensors(l, gain, shift, &f, err));
     double alpha = l->kind == TARE_LINEAR_GEMM ? (double)tare_attr_float(l->node, "alpha", 1) : 1;

@@ -72,15 +72,21 @@ tare_status tare_rewrite_take_output(tare_node *producer, tare_node *node, const
     return TARE_OK;
 }
 
-tare_status tare_rewrite_constant(tare_node *node, int index, const tare_tensor *tensor, tare_error *err) {
+tare_status tare_rewrite_codes(tare_node *node, int index, const tare_tensor *tensor, const tare_quant *quant,
+                               tare_error *err) {
     tare_value *old = node->inputs[index], *fresh;
     if (tare_value_has_one_use(old) && !old->is_input && !old->producer && old->graph == node->graph) {
         old->constant = tensor;
         old->shape = tensor->shape;
+        old->quant = quant;
         return TARE_OK;
     }
-    TARE_TRY(tare_graph_add_constant(node->graph, old->name, tensor, NULL, true, &fresh, err));
+    TARE_TRY(tare_graph_add_constant(node->graph, old->name, tensor, quant, true, &fresh, err));
     return tare_node_set_input(node, index, fresh, err);
+}
+
+tare_status tare_rewrite_constant(tare_node *node, int index, const tare_tensor *tensor, tare_error *err) {
+    return tare_rewrite_codes(node, index, tensor, NULL, err);
 }
 
 /* Does nobody read a node's outputs? */

@@ -23,6 +23,10 @@ tare_status tare_rewrite_take_output(tare_node *producer, tare_node *node, const
  * is of the same type, and the model's own. */
 tare_status tare_rewrite_constant(tare_node *node, int index, const tare_tensor *tensor, tare_error *err);
 
+/* The same for a quantized constant. */
+tare_status tare_rewrite_codes(tare_node *node, int index, const tare_tensor *tensor, const tare_quant *quant,
+                               tare_error *err);
+
 /* Removes nodes whose outputs nobody reads any more, last first, recording their outputs as gone "into 'y' (Op)", for
  * the output y of `into`. */
 tare_status tare_rewrite_remove(tare_node *const *nodes, size_t count, const tare_node *into, tare_error *err);

@@ -67,7 +67,8 @@ static bool is_in(const tare_graph *graph, const tare_node *node) {
 }
 
 static bool needs_expansion(const tare_node *node, int64_t opset) {
-    return node->op && is_main(node) && node->op->expand && node->op->since > opset;
+    /* Ops of other domains decide by themselves: QONNX's Quant, once its output carries the grid. */
+    return node->op && node->op->expand && (!is_main(node) || node->op->since > opset);
 }
 
 /* Old forms go first when the file is lifted, then what the file's opset does not have. Either may change the node in
