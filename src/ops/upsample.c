@@ -43,7 +43,7 @@ static tare_status infer(tare_node *node, tare_error *err) {
 
 const tare_op tare_op_upsample = {
     .name = "Upsample",
-    .since = 9,
+    .since = 7,
     .inputs = { 2, 2 },
     .outputs = { 1, 1 },
     .attrs = fields,

@@ -159,6 +159,15 @@ case(33, "too_many_outputs", calls(node("F", ["x"], ["y", "z"], domain="own", na
 case(33, "output_nobody_makes", calls(call_f, functions=[function("F", [node("Relu", ["a"], ["c"])])]), MALFORMED,
      "nothing makes output 'b'")
 case(33, "function_twice", calls(call_f, functions=plain_f + plain_f), MALFORMED, "'F'", "stands twice")
+twice_inside = function("F", [node("Relu", ["a"], ["t"]), node("Neg", ["a"], ["t"]), node("Relu", ["t"], ["b"])])
+case(33, "made_twice_inside", calls(call_f, functions=[twice_inside]), MALFORMED, "'t'", "made twice in function 'F'", "'call'")
+many_names = function("F", [node("Relu", ["a"], ["b"])], inputs=["a", *(f"i{i}" for i in range(5000))])
+case(33, "5001_inputs", calls(call_f, functions=[many_names]), LIMIT, "4096 inputs")
+big_node = node("Foo", ["a"], ["t"], attribute("a", 7, text(8, b"\1" * 1000000)), domain="d")
+eight = [node("G", ["a"], [f"t{i}"], domain="own") for i in range(7)] + [node("G", ["a"], ["b"], domain="own")]
+big_work = [function("F", [node("H", ["a"], [f"t{i}"], domain="own") for i in range(63)] + [node("H", ["a"], ["b"], domain="own")]),
+            function("H", eight), function("G", [big_node, node("Relu", ["a"], ["b"])])]
+case(33, "work_without_end", calls(call_f, functions=big_work), LIMIT, "268435456 bytes", heavy=True)
 case(33, "other_names_are_not_seen", calls(call_f, functions=[function("F", [node("Add", ["a", "x"], ["b"])])]),
      MALFORMED, "tensor 'x', which nothing makes")
 reference = text(1, "alpha") + text(21, "slope") + integer(20, 1)
@@ -330,6 +339,14 @@ case(71, "sparse_negative", with_sparse(sparse([-1, 3])), MALFORMED, "'w'", "out
 case(71, "sparse_unsorted", with_sparse(sparse([3, 1])), MALFORMED, "'w'", "not in order")
 case(71, "sparse_rank", with_sparse(sparse([0, 1, 3, 1, 2, 1], (1, 4), [2, 3])), MALFORMED, "'w'", "2x3")
 case(71, "sparse_count", with_sparse(sparse([1, 2, 3])), MALFORMED, "'w'", "2 values")
+strings = text(1, tensor("w", [2], STRING, text(6, "a"), text(6, "b"))) + text(2, tensor("", [2], INT64, text(7, b"\1\3")))
+case(71, "sparse_strings", with_sparse(strings + integer(3, 4)), UNSUPPORTED, "'w'", "strings")
+square = text(1, tensor("w", [1, 2], FLOAT, text(9, floats(1, 2)))) + text(2, tensor("", [2], INT64, text(7, b"\1\3")))
+case(71, "sparse_values_of_rank_2", with_sparse(square + integer(3, 4)), MALFORMED, "'w'", "rank 2")
+narrow = text(1, tensor("w", [2], FLOAT, text(9, floats(1, 2)))) + text(2, tensor("", [2], INT32, text(5, b"\1\3")))
+case(71, "sparse_indices_s32", with_sparse(narrow + integer(3, 4)), MALFORMED, "'w'", "s32, want s64")
+case(71, "sparse_negative_dims", with_sparse(sparse([1, 3], (-4,))), MALFORMED, "'w'", "-4")
+case(71, "sparse_half", with_sparse(text(1, tensor("w", [1], FLOAT, text(9, floats(1))))), MALFORMED, "indices")
 case(71, "sparse_bomb", with_sparse(sparse([1, 3], (1 << 30, 1024))), LIMIT, "'w'", "dense")
 case(72, "segment", with_tensor(tensor("w", [4], FLOAT, raw, text(3, integer(1, 0) + integer(2, 2)))), MALFORMED, "'w'",
      "segment")
@@ -431,6 +448,23 @@ case(108, "input_is_attribute", model(small([node("Squeeze", ["x", "a"], ["y"], 
      initializers=[tensor("a", [1], INT64, text(7, varint(0)))]), opset=11), MALFORMED, "'axes'", "opset 13", "'n'")
 case(108, "attribute_in_old_opset", model(small([node("Squeeze", ["x"], ["y"], attribute("axes", 7, integer(8, 0)))],
      outputs=[text(1, "y")]), opset=11), OK)
+
+
+case(108, "unknown_word", model(small([node("Conv", ["x", "x"], ["y"], attribute("auto_pad", 3, text(4, "SAME")),
+     name="n")])), MALFORMED, "'auto_pad'", "'SAME'", "NOTSET", "SAME_UPPER", "'n'")
+case(108, "word_that_is_no_text", model(small([node("Conv", ["x", "x"], ["y"], attribute("auto_pad", 3, text(4, b"\xff")))])),
+     MALFORMED, "'auto_pad'", "UTF-8")
+case(108, "word_of_70000_bytes", model(small([node("Conv", ["x", "x"], ["y"], attribute("auto_pad", 3, text(4, "a" * 70000)))])),
+     LIMIT, "'auto_pad'", "70000 bytes")
+case(108, "old_attribute_of_wrong_type", model(small([node("Squeeze", ["x"], ["y"], attribute("axes", 2, integer(3, 0)))]),
+     opset=11), MALFORMED, "'axes'", "type INT, want INTS")
+case(108, "old_attribute_twice", model(small([node("Squeeze", ["x"], ["y"], attribute("axes", 7, integer(8, 0)),
+     attribute("axes", 7, integer(8, 0)))]), opset=11), MALFORMED, "'axes'", "given twice")
+case(108, "sparse_attribute", model(small([node("Constant", [], ["y"], attribute("sparse_value", 11, text(22, sparse([1, 3]))))])),
+     UNSUPPORTED, "'sparse_value'", "SPARSE_TENSOR")
+kept_outside = tensor("", [4], FLOAT, text(13, text(1, "location") + text(2, "w.bin")), integer(14, 1))
+case(108, "external_data_of_unknown", model(small([node("Foo", ["x"], ["y"], attribute("t", 4, text(5, kept_outside)))])),
+     UNSUPPORTED, "'t'", "external data")
 
 
 def main():

@@ -73,7 +73,34 @@ def not_in_order():
     return build([helper.make_node("Turn", ["i"], ["y"], domain="own"), helper.make_node("Identity", ["x"], ["i"])], [turn]), [X.T]
 
 
-@pytest.mark.parametrize("make", [turned, same_names_inside_and_out, handed_on, not_in_order])
+def body_inside():
+    """A body in a function sees the function's names and no others; its own names are those of the model as well."""
+    def body(name, perm):
+        nodes = [helper.make_node("Transpose", ["a"], ["t"], perm=perm), helper.make_node("Concat", ["t", "w"], [name], axis=0)]
+        return helper.make_graph(nodes, name, [], [onnx.ValueInfoProto(name=name)],
+                                 [onnx.numpy_helper.from_array(numpy.zeros((1, 4), numpy.float32), "w")])
+    nodes = [helper.make_node("Identity", ["p"], ["a"]),
+             helper.make_node("If", ["c"], ["b"], then_branch=body("y", [0, 1]), else_branch=body("e", [0, 1]))]
+    choose = function("Choose", ["p", "c"], ["b"], nodes)
+    calls = [helper.make_node("Constant", [], ["yes"], value=helper.make_tensor("v", TensorProto.BOOL, [], [True])),
+             helper.make_node("Choose", ["x", "yes"], ["t"], domain="own", name="one"),
+             helper.make_node("Choose", ["t", "yes"], ["y"], domain="own", name="two")]
+    zero = numpy.zeros((1, 4), numpy.float32)
+    return build(calls, [choose]), [numpy.vstack([X, zero, zero])]
+
+
+def overloaded():
+    """The overload is part of a function's name. Calls in calls have both names in front."""
+    one = function("Turn", ["a"], ["b"], [helper.make_node("Transpose", ["a"], ["b"], perm=[1, 0])])
+    two = function("Turn", ["a"], ["b"], [helper.make_node("Identity", ["a"], ["n" * 300]),
+                                          helper.make_node("Identity", ["n" * 300], ["b"])])
+    one.overload, two.overload = "x", "y"
+    outer = function("Both", ["p"], ["r"], [helper.make_node("Turn", ["p"], ["q"], domain="own", name="in", overload="x"),
+                                            helper.make_node("Turn", ["q"], ["r"], domain="own", name="in", overload="y")])
+    return build([helper.make_node("Both", ["x"], ["y"], domain="own", name="out")], [one, two, outer]), [X.T]
+
+
+@pytest.mark.parametrize("make", [turned, same_names_inside_and_out, handed_on, not_in_order, body_inside, overloaded])
 def test_inlined(make, driver, tmp_path):
     source, out = tmp_path / "in.onnx", tmp_path / "out.onnx"
     model, wanted = make()

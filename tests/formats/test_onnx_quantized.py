@@ -237,6 +237,15 @@ def test_absorbed_and_spelled_again(write, driver, tmp_path, more):
     assert (tmp_path / "third.onnx").read_bytes() == (tmp_path / "again.onnx").read_bytes()
 
 
+def test_unknown_operators_are_lifted_with_a_warning(driver, tmp_path):
+    """What the new opset makes of an operator that tare does not know, nobody can say."""
+    graph = helper.make_graph([helper.make_node("Unheard", ["x"], ["y"], name="n")], "g",
+                              [helper.make_tensor_value_info("x", 1, [4])], [helper.make_tensor_value_info("y", 1, [4])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=7), tmp_path / "in.onnx")
+    ran = driver(tmp_path / "in.onnx", tmp_path / "out.onnx", "--quant", "x:u8:0.5:0")
+    assert ran.status == 0 and "warning: node 'n' (Unheard): lifted from opset 11 to 13" in ran.log
+
+
 def test_in_a_body(driver, tmp_path):
     """Values of a body, and outer ones that it reads; scales are the outer graph's."""
     def body(name, op):

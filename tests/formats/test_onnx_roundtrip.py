@@ -195,6 +195,29 @@ def test_every_element_type(driver, tmp_path, numbers):
     assert len(tensors) == 16
 
 
+def test_every_kind_of_attribute(driver, tmp_path):
+    """Of operators that tare knows, with defaults that were written out; in an old opset, scales that are an input now."""
+    floats = {"activation_alpha": [0.5, 1.0], "activation_beta": [0.25]}
+    nodes = [helper.make_node("Constant", [], ["a"], value_floats=[1.5, -0.0, 3.0]),
+             helper.make_node("Constant", [], ["b"], value_ints=[1, -2]), helper.make_node("Constant", [], ["c"], value_int=7),
+             helper.make_node("Constant", [], ["d"], value_float=2.5), helper.make_node("Constant", [], ["s"], value_string="é"),
+             helper.make_node("Constant", [], ["ss"], value_strings=["p", ""]),
+             helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=2, activations=["HardSigmoid", "Tanh", "Affine"],
+                              direction="forward", clip=3.0, **floats)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [3, 1, 4])],
+                              [helper.make_tensor_value_info("y", 1, [3, 1, 1, 2])],
+                              [helper.make_tensor("w", 1, [1, 8, 4], [0.5] * 32), helper.make_tensor("r", 1, [1, 8, 2], [1] * 16)])
+    before = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    onnx.save(before, tmp_path / "in.onnx")
+    check_alike(before, roundtrip(driver, tmp_path / "in.onnx", tmp_path / "out.onnx"))
+    up = helper.make_node("Upsample", ["x"], ["y"], mode="nearest", scales=[1.0, 1.0, 2.0, 2.0])
+    graph = helper.make_graph([up], "g", [helper.make_tensor_value_info("x", 1, [1, 1, 2, 2])],
+                              [helper.make_tensor_value_info("y", 1, [1, 1, 4, 4])])
+    before = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 8)], ir_version=3)
+    onnx.save(before, tmp_path / "in.onnx")
+    check_alike(before, roundtrip(driver, tmp_path / "in.onnx", tmp_path / "out.onnx"))
+
+
 def test_names_of_nodes(driver, tmp_path):
     """ONNX Runtime refuses a name that stands twice; no name at all is fine."""
     nodes = [helper.make_node("Identity", ["x"], ["a"], name="n"), helper.make_node("Identity", ["a"], ["b"], name="n"),

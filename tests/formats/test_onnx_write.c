@@ -5,6 +5,7 @@
 #include "formats/format.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/reader.h"
+#include "formats/onnx/writer.h"
 #include "support/fail_nth.h"
 #include "support/support.h"
 
@@ -177,6 +178,59 @@ static void test_opset_of_the_file(void **state) {
     assert_true(is_kept);
 }
 
+/* ---- what is read back is compared ---- */
+
+typedef void change(tare_model *model);
+static tare_value *value_of(tare_model *model, const char *name) { return tare_graph_find_value(model->graph, name); }
+static void change_opset(tare_model *model) { model->opset = 14; }
+static void change_producer(tare_model *model) { model->producer_name = "other"; }
+static void change_type(tare_model *model) { value_of(model, "y")->dtype = TARE_S8; }
+static void change_shape(tare_model *model) { value_of(model, "x")->shape.dim[1] = 65; }
+static void change_symbol(tare_model *model) { model->symbols.at[0] = "M"; }
+static void change_interface(tare_model *model) { value_of(model, "y")->is_output = false; }
+static void change_inputs(tare_model *model) { model->graph->inputs.count = 0; }
+static void change_operator(tare_model *model) { model->graph->first->type = "Sum"; }
+static void change_name(tare_model *model) { model->graph->first->generated_name = false; }
+static void change_links(tare_model *model) { model->graph->first->inputs[1] = value_of(model, "x"); }
+static void change_nodes(tare_model *model) { model->graph->first = NULL; }
+static void change_contents(tare_model *model) {
+    static float other[512];
+    static tare_tensor tensor;
+    tensor = *value_of(model, "w")->constant;
+    tensor.data = other;
+    value_of(model, "w")->constant = &tensor;
+}
+static void change_attribute(tare_model *model) {
+    const tare_node *node = model->graph->first;
+    *(int64_t *)tare_field_at(tare_fields_find(node->op->attrs, "axis"), node->attrs) = 1;
+}
+
+static void test_differences_are_seen(void **state) {
+    (void)state;
+    static const struct {
+        change *make;
+        const char *word;
+    } changes[] = { { change_opset, "opset" },         { change_producer, "properties" },
+                    { change_type, "type of 'y'" },    { change_shape, "shape of 'x'" },
+                    { change_symbol, "shape of 'x'" }, { change_interface, "'y'" },
+                    { change_inputs, "inputs" },       { change_operator, "operator" },
+                    { change_name, "name" },           { change_links, "inputs of" },
+                    { change_nodes, "nodes" },         { change_contents, "'w'" },
+                    { change_attribute, "attributes" } };
+    const char *path = test_path(test_directory(), "m.onnx");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        tare_model *model = build(), *got;
+        tare_onnx_writing writing = { .model = model };
+        write_to(model, path);
+        assert_ok(tare_format_onnx.read(&got, path, &reading, &err));
+        assert_ok(tare_onnx_compare(&writing, got, &err));
+        changes[i].make(got);
+        assert_error(tare_onnx_compare(&writing, got, &err), TARE_E_BUG, changes[i].word);
+        tare_model_free(got);
+        tare_model_free(model);
+    }
+}
+
 /* What another format kept in `extra` means nothing here. */
 static void test_foreign_extra(void **state) {
     (void)state;
@@ -212,9 +266,10 @@ static void test_formats_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call_fails), cmocka_unit_test(test_every_call_fails_with_external_data),
-        cmocka_unit_test(test_made_in_memory),   cmocka_unit_test(test_opset_of_the_file),
-        cmocka_unit_test(test_foreign_extra),    cmocka_unit_test(test_formats_are_found),
+        cmocka_unit_test(test_every_call_fails),     cmocka_unit_test(test_every_call_fails_with_external_data),
+        cmocka_unit_test(test_made_in_memory),       cmocka_unit_test(test_opset_of_the_file),
+        cmocka_unit_test(test_differences_are_seen), cmocka_unit_test(test_foreign_extra),
+        cmocka_unit_test(test_formats_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,8 +290,6 @@ static tare_status set_dual(const target *to, const tare_op_dual *dual, const ta
     if (opset > dual->until)
         return tare_fail(err, TARE_E_MALFORMED, "it is input %d since opset %d, and the model has %lld", dual->input,
                          dual->until + 1, (long long)opset);
-    if (tare_node_input(node, dual->input))
-        return tare_fail(err, TARE_E_MALFORMED, "given as an attribute and as input %d", dual->input);
     TARE_TRY(dual_constant(to->reader, node, dual, from, &value, err));
     if (node->input_count <= dual->input) TARE_TRY(tare_node_resize_inputs(node, dual->input + 1, err));
     return tare_node_set_input(node, dual->input, value, err);
