@@ -118,7 +118,7 @@ def main():
     images = HERE / 'images'
     images.mkdir(exist_ok=True)
     with open(HERE / 'labels.csv', 'w', newline='') as f:
-        rows = csv.writer(f)
+        rows = csv.writer(f, lineterminator='\n')
         rows.writerow(('file', 'label'))
         for i, at in enumerate(held[:60]):
             Image.fromarray(pixels[at]).save(images / f'{i:02d}.png')
