@@ -103,7 +103,10 @@ static int finish(tare_status status, const tare_error *err) {
     const bool is_closed = lost && errno == EPIPE;
     if (status != TARE_OK && err->text[0]) fprintf(stderr, "error: %s\n", err->text);
     if (is_closed) return status == TARE_OK ? 128 + SIGPIPE : (int)status;
-    if (lost) fprintf(stderr, "error: standard output: %s\n", strerror(errno));
+    const char *why = errno == ENOSPC  ? "no space left on the device"
+                      : errno == EBADF ? "is closed"
+                                       : "cannot be written";
+    if (lost) fprintf(stderr, "error: standard output: %s\n", why);
     if (lost && status == TARE_OK) return TARE_E_IO;
     return status == TARE_E_INTERRUPTED ? 128 + SIGINT : (int)status;
 }
