@@ -16,4 +16,12 @@ TARE_API tare_status tare_model_check(const tare_model *model, const tare_check_
                                       const tare_samples *samples, const tare_work_options *work, tare_report **report,
                                       tare_log *log, tare_error *err);
 
+typedef struct tare_ops_options {
+    bool markdown; /* the text as a Markdown table */
+} tare_ops_options;
+extern TARE_API const tare_field tare_ops_fields[];
+
+/* Every operator that tare knows, and what each target makes of it. */
+TARE_API tare_status tare_list_ops(const tare_ops_options *options, tare_report **report, tare_error *err);
+
 #endif

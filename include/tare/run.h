@@ -7,9 +7,8 @@
 
 /* How work is done; never what comes out. */
 typedef struct tare_work_options {
-    int64_t threads;     /* 0: all */
-    const char *cpu;     /* NULL: the best this machine has */
-    const char *max_mem; /* bytes, with K, M or G; NULL: 80 % of the machine's */
+    int64_t threads; /* 0: all */
+    const char *cpu; /* NULL: the best this machine has */
 } tare_work_options;
 extern TARE_API const tare_field tare_work_fields[];
 

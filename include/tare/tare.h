@@ -16,6 +16,10 @@
 
 TARE_API const char *tare_version(void); /* "0.1.0" */
 
+/* The bytes that the whole library may hold at once: a number, with K, M or G; NULL: 80 % of the machine's memory. Without
+ * a call there is no limit. Past it, functions fail with TARE_E_LIMIT. */
+TARE_API tare_status tare_limit_memory(const char *bytes, tare_error *err);
+
 /* Removes the temporary files of writes in progress. Async-signal-safe: for a handler that ends the process. */
 TARE_API void tare_remove_unfinished(void);
 

@@ -8,7 +8,5 @@
 
 /* The CPU that options name, or the best there is; TARE_E_USAGE when this machine does not have it. */
 tare_status tare_work_cpu(const tare_work_options *options, tare_cpu *cpu, tare_error *err);
-/* Sets the process's memory cap from options. */
-tare_status tare_work_set_memory(const tare_work_options *options, tare_error *err);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct cli_group {
 /* What every verb understands. */
 typedef struct cli_common {
     bool json, quiet, verbose, help;
+    const char *max_mem; /* NULL: most of the machine's */
 } cli_common;
 
 typedef struct cli_call {
@@ -59,6 +60,7 @@ tare_status cli_print_verdict(const cli_call *call, tare_report *report, tare_st
 
 /* Shared by verbs: an error about operands and options that the tables cannot tell. */
 tare_status cli_usage(tare_error *err, const char *format, ...) TARE_PRINTF(2, 3);
+tare_status cli_fail(tare_error *err, tare_status status, const char *text);
 
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);

@@ -1,4 +1,6 @@
 /* From the command line to a verb and from its status to the exit code. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +55,13 @@ static tare_status run_verb(const cli_verb *verb, int count, char **arguments, t
     void *record = calloc(1, verb->record_size + 1);
     const char **operands = calloc((size_t)count + 1, sizeof *operands);
     cli_common common = { 0 };
-    tare_status status = TARE_E_LIMIT;
+    tare_status status;
     int operand_count = 0;
     if (!record || !operands)
-        cli_usage(err, "out of memory");
+        status = cli_fail(err, TARE_E_LIMIT, "out of memory");
     else
         status = cli_parse(verb, count, arguments, record, &common, operands, &operand_count, store, err);
+    if (status == TARE_OK) status = tare_limit_memory(common.max_mem, err);
     if (status == TARE_OK && common.help) {
         cli_print_verb_help(verb, stdout);
     } else if (status == TARE_OK) {
@@ -87,16 +90,34 @@ static tare_status dispatch(int argc, char **argv, tare_field_store *store, tare
     return run_verb(verb, argc - 2, argv + 2, store, err);
 }
 
+/* A program may be started with its standard streams closed: then what it opens must not get their numbers, and writing to
+ * them must be seen to go wrong. */
+static void claim_streams(void) {
+    for (int number = 0; number <= 2; number++)
+        while (fcntl(number, F_GETFD) < 0 && open("/dev/null", number ? O_RDONLY : O_WRONLY) >= 0) continue;
+}
+
+/* What was printed has to arrive. A reader that has enough (head, less) is no error to tell of. */
+static int finish(tare_status status, const tare_error *err) {
+    const bool lost = fflush(stdout) || ferror(stdout);
+    const bool is_closed = lost && errno == EPIPE;
+    if (status != TARE_OK && err->text[0]) fprintf(stderr, "error: %s\n", err->text);
+    if (is_closed) return status == TARE_OK ? 128 + SIGPIPE : (int)status;
+    const char *why = errno == ENOSPC  ? "no space left on the device"
+                      : errno == EBADF ? "is closed"
+                                       : "cannot be written";
+    if (lost) fprintf(stderr, "error: standard output: %s\n", why);
+    if (lost && status == TARE_OK) return TARE_E_IO;
+    return status == TARE_E_INTERRUPTED ? 128 + SIGINT : (int)status;
+}
+
 int main(int argc, char **argv) {
+    claim_streams();
     handle_signals();
     tare_error err = { 0 };
     tare_field_store *store = tare_field_store_new();
-    tare_status status = store ? dispatch(argc, argv, store, &err) : TARE_E_LIMIT;
+    const tare_status status =
+        store ? dispatch(argc, argv, store, &err) : cli_fail(&err, TARE_E_LIMIT, "out of memory");
     tare_field_store_free(store);
-    if (status != TARE_OK && err.text[0]) fprintf(stderr, "error: %s\n", err.text);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "error: standard output: could not be written\n");
-        return status == TARE_OK ? TARE_E_IO : (int)status;
-    }
-    return (int)status;
+    return finish(status, &err);
 }

@@ -10,6 +10,8 @@ const tare_field cli_common_fields[] = {
       .letter = 'q' },
     { "verbose", TARE_FIELD_BOOL, offsetof(cli_common, verbose), .help = "print every note, not only warnings",
       .letter = 'v' },
+    { "max-mem", TARE_FIELD_STRING, offsetof(cli_common, max_mem), .metavar = "BYTES",
+      .help = "memory that may be used at once, with K, M or G; 80 % of the machine's by default" },
     { "help", TARE_FIELD_BOOL, offsetof(cli_common, help), .help = "this text", .letter = 'h' },
     { .type = TARE_FIELD_END },
 };
@@ -20,6 +22,11 @@ tare_status cli_usage(tare_error *err, const char *format, ...) {
     vsnprintf(err->text, sizeof err->text, format, list);
     va_end(list);
     return err->status = TARE_E_USAGE;
+}
+
+tare_status cli_fail(tare_error *err, tare_status status, const char *text) {
+    snprintf(err->text, sizeof err->text, "%s", text);
+    return err->status = status;
 }
 
 typedef struct parser {

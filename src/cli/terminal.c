@@ -79,12 +79,10 @@ tare_log cli_log(const cli_common *common) {
 tare_status cli_print_report(const cli_call *call, tare_report *report, tare_error *err) {
     const char *text =
         call->common->json ? tare_report_json(report) : tare_report_text(report, cli_columns(), cli_colour(stdout));
-    if (text)
-        fputs(text, stdout);
-    else
-        cli_usage(err, "out of memory");
+    const tare_status status = text ? TARE_OK : cli_fail(err, TARE_E_LIMIT, "out of memory");
+    if (text) fputs(text, stdout);
     tare_report_free(report);
-    return text ? TARE_OK : (err->status = TARE_E_LIMIT);
+    return status;
 }
 
 tare_status cli_print_verdict(const cli_call *call, tare_report *report, tare_status status, tare_error *err) {

@@ -14,6 +14,8 @@ void tare_report_rewrite(tare_report *report, const char *text);
 void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes_after, const tare_pass_total *totals,
                           size_t count);
 
+void tare_report_ops(tare_report *report, bool markdown);
+
 json_t *tare_report_metrics(tare_report *report, const tare_metrics *metrics);
 void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);
