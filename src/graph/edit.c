@@ -105,7 +105,7 @@ static void drop_use(tare_value *value, const tare_node *node, int index) {
         value->uses.at[i] = value->uses.at[--value->uses.count];
         return;
     }
-    assert(!"a use that is in the node is in the value");
+    assert(0 && "a use that is in the node is in the value");
 }
 
 void tare_value_set_producer(tare_value *value, tare_node *node, int index) {
