@@ -32,14 +32,15 @@ typedef enum tare_sample_layout { TARE_SAMPLE_LAYOUT_MODEL, TARE_SAMPLE_NCHW, TA
  * std below 1, they are meant for pixels of 0…1, as torchvision's: then pixels are divided by 255 first, which is said.
  * For arrays only mean, std, scale and layout are possible. */
 typedef struct tare_preprocess {
-    const char
-        *resize;      /* "WxH", or "S": the shorter side; then any of ":pillow" (the default), ":opencv", ":skimage" and
-                           ":fit" (keeps the aspect, picture at the top left, the rest is `pad`), ":fit-center" */
+    /* "WxH", or "S": the shorter side; then any of ":pillow" (the default), ":opencv", ":skimage" and ":fit" (keeps the
+     * aspect, picture at the top left, the rest is `pad`), ":fit-center". */
+    const char *resize;
     const char *crop; /* "WxH", from the centre: offset (size - crop) / 2, ties to even as torchvision's */
     int color;        /* tare_color */
     int yuv_range;    /* tare_yuv_range */
-    int layout; /* tare_sample_layout. Of pictures: the model's, needed only where its shape does not say. Of arrays:
-                   the data's; they are transposed where the model's shape says the other */
+    /* tare_sample_layout. Of pictures: the model's, needed only where its shape does not say. Of arrays: the data's; they
+     * are transposed where the model's shape says the other. */
+    int layout;
     tare_floats mean, std, pad; /* one number, or one per channel; pad: 0…255, 114 when not given */
     double scale;               /* 0: not given. With std it is an error */
 } tare_preprocess;

@@ -39,13 +39,13 @@ typedef struct tare_source {
 } tare_source;
 
 typedef struct tare_sample {
-    const char
-        *id; /* unique, without '/': the file's name without extension, or a six-digit index. Where two names are alike
-                       but for folder or extension: the whole name, '_' for '/' */
+    /* Unique, without '/': the file's name without extension, or a six-digit index. Where two names are alike but for
+     * folder or extension: the whole name, '_' for '/'. */
+    const char *id;
     size_t index;
-    tare_tensor *const
-        *inputs; /* in the order of the graph's inputs, on the arena of the get; NULL: an input that is an
-                                   initializer too and has no source of its own */
+    /* In the order of the graph's inputs, on the arena of the get; NULL: an input that is an initializer too and has no
+     * source of its own. */
+    tare_tensor *const *inputs;
 } tare_sample;
 
 /* Opens sources for the model's inputs and checks what can be without reading everything: every input has a source, types
