@@ -37,6 +37,12 @@ typedef struct tare_strings {
     size_t count;
 } tare_strings;
 
+/* Records that a table fills, one after the other; whose they are says of what type. */
+typedef struct tare_records {
+    void *at;
+    size_t count;
+} tare_records;
+
 enum {
     TARE_FIELD_REQUIRED = 1,  /* absent is an error */
     TARE_FIELD_AXIS = 2,      /* the number or numbers count dimensions of the first input */

@@ -47,18 +47,30 @@ typedef struct tare_preprocess {
 
 extern TARE_API const tare_field tare_preprocess_fields[];
 
+/* One input, its data and its contract. */
+typedef struct tare_input_options {
+    const char *name; /* NULL: the only input, or all by the keys of an .npz */
+    const char *data; /* SRC; src/samples/samples.h says what it can be */
+    bool whole;       /* an array file is one sample */
+    tare_preprocess preprocess;
+} tare_input_options;
+extern TARE_API const tare_field tare_input_fields[]; /* all but preprocess */
+
 /* Where samples come from. */
 typedef struct tare_data_options {
-    tare_strings data;   /* SRC, or NAME=SRC for several inputs; src/samples/samples.h says what SRC can be */
+    tare_strings data;   /* SRC, or NAME=SRC for several inputs */
     const char *samples; /* "N" or "A:B", in the order of ids */
+    bool whole;
+    tare_records inputs; /* tare_input_options, by a recipe; used when `data` is empty */
 } tare_data_options;
 extern TARE_API const tare_field tare_data_fields[];
 
 /* Samples: ids and one tensor per graph input. */
 typedef struct tare_samples tare_samples;
 
-/* Opens them for a model, which must outlive them; checks every input's type and shape. The contract holds for every
- * input that is fed by pictures or floats. */
+/* Opens them for a model, which must outlive them; checks every input's type and shape. The contract `preprocess` (NULL:
+ * none) holds for every input of options->data, and for a recipe's input when there is one; several inputs of a recipe have
+ * their own, and `preprocess` must be as by default then. */
 TARE_API tare_status tare_samples_from_options(tare_samples **out, const tare_model *model,
                                                const tare_data_options *options, const tare_preprocess *preprocess,
                                                tare_log *log, tare_error *err);

@@ -11,6 +11,7 @@
 
 /* tare_fields_set_defaults: every member to its default; lists to empty, tensors and graphs to NULL. */
 const tare_field *tare_fields_find(const tare_field *fields, const char *name); /* NULL: no such field */
+tare_arena *tare_field_store_arena(tare_field_store *store);
 /* What tare_field_parse does, on an arena; errors do not name the field. */
 tare_status tare_field_set(const tare_field *field, void *record, const char *text, tare_arena *arena, tare_error *err);
 /* Appends one item to a list, commas and all. */

@@ -27,6 +27,8 @@ void tare_field_store_free(tare_field_store *store) {
     if (store) tare_arena_free(store->arena);
 }
 
+tare_arena *tare_field_store_arena(tare_field_store *store) { return store->arena; }
+
 static tare_status wrong(const char *text, const char *want, tare_error *err) {
     char shown[128];
     tare_text_escape(shown, sizeof shown, text);

@@ -44,6 +44,16 @@ const cli_verb *cli_verb_at(size_t index);
 const cli_verb *cli_verb_find(const char *name);
 extern const tare_field cli_common_fields[];
 
+/* The option --recipe, a group of verbs that take one. What a recipe says comes before the other options, which change it. */
+typedef struct cli_recipe_options {
+    const char *recipe;
+} cli_recipe_options;
+extern const tare_field cli_recipe_fields[];
+/* Finds --recipe among the arguments and fills the groups of the record from it; the model is the first operand when there
+ * is none. */
+tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, void *record, const char **model,
+                             tare_field_store *store, tare_error *err);
+
 /* Fills record and common from the arguments after the verb. */
 tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
                       const char **operands, int *operand_count, tare_field_store *store, tare_error *err);

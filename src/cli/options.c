@@ -102,6 +102,9 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
     const parser p = { .verb = verb, .record = record, .common = common, .store = store };
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
         tare_fields_set_defaults(verb->groups[g].fields, p.record + verb->groups[g].offset);
+    const char *model = NULL;
+    tare_status status = cli_apply_recipe(verb, count, arguments, record, &model, store, err);
+    if (status != TARE_OK) return status;
     bool only_operands = false;
     for (int i = 0, used; i < count; i += used) {
         used = 1;
@@ -111,11 +114,12 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
         else if (only_operands || argument[0] != '-' || !argument[1])
             operands[(*operand_count)++] = argument;
         else {
-            tare_status status = take_option(&p, arguments + i, count - i, &used, err);
+            status = take_option(&p, arguments + i, count - i, &used, err);
             if (status != TARE_OK) return status;
         }
     }
     if (common->help) return TARE_OK;
+    if (!*operand_count && model) operands[(*operand_count)++] = model;
     if (*operand_count < verb->operands[0] || (verb->operands[1] >= 0 && *operand_count > verb->operands[1]))
         return cli_usage(err, "%d operands; usage: tare %s %s", *operand_count, verb->name, verb->usage);
     return check_required(&p, err);

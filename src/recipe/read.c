@@ -236,15 +236,24 @@ static tare_status read_keys(reader *r, const tare_section *section, void *recor
 
 /* A mapping, or the value that may stand in its place; the event at hand is its start. */
 static tare_status read_mapping(reader *r, const tare_section *section, void *record, const char *where) {
-    if (r->event.type == YAML_MAPPING_START_EVENT) return read_keys(r, section, record, where);
-    if (r->event.type == YAML_SCALAR_EVENT && section->alone != NULL) {
+    yaml_mark_t start = r->event.start_mark;
+    if (r->event.type == YAML_MAPPING_START_EVENT) {
+        TARE_TRY(read_keys(r, section, record, where));
+    } else if (r->event.type == YAML_SCALAR_EVENT && section->alone != NULL) {
         const tare_field *field = tare_fields_find(section->fields, section->alone);
         assert(field != NULL);
-        return set_value(r, field, record, field->type == TARE_FIELD_STRINGS, where);
+        TARE_TRY(set_value(r, field, record, field->type == TARE_FIELD_STRINGS, where));
+    } else if (r->event.type == YAML_SCALAR_EVENT && is_null(r)) {
+        return fail_here(r, where, "is empty; leave the key out");
+    } else {
+        return fail_here(r, where, "wants keys, not %s",
+                         r->event.type == YAML_SCALAR_EVENT ? "a value" : word_of(r->event.type));
     }
-    if (r->event.type == YAML_SCALAR_EVENT && is_null(r)) return fail_here(r, where, "is empty; leave the key out");
-    return fail_here(r, where, "wants keys, not %s",
-                     r->event.type == YAML_SCALAR_EVENT ? "a value" : word_of(r->event.type));
+    const char *fault = section->check == NULL ? NULL : section->check(record);
+    if (fault == NULL) return TARE_OK;
+    tare_fail(r->err, TARE_E_USAGE, "%s", fault);
+    tare_within(r->err, "%s", where);
+    return at_mark(r, start);
 }
 
 /* Items are on the arena one by one, since their number is not known; the list is made of them at its end. */
@@ -310,13 +319,14 @@ static const char *folder_of(const char *path, tare_arena *arena) {
     return tare_arena_copy(arena, path, slash == NULL ? 0 : (size_t)(slash - path) + 1);
 }
 
-tare_status tare_recipe_read_bytes(const tare_section *root, void *record, const char *path, const void *bytes,
-                                   size_t size, tare_arena *arena, tare_error *err) {
+tare_status tare_section_read_bytes(const tare_section *root, void *record, const char *path, const void *bytes,
+                                    size_t size, tare_arena *arena, tare_error *err) {
     reader r = { .arena = arena, .err = err, .folder = folder_of(path, arena) };
     tare_section_set_defaults(root, record);
     tare_status status;
-    if (r.folder == NULL) return tare_fail_memory(err, 0);
-    if (size > TARE_RECIPE_BYTES_MAX) {
+    if (r.folder == NULL) {
+        status = tare_fail_memory(err, 0);
+    } else if (size > TARE_RECIPE_BYTES_MAX) {
         status =
             tare_fail(err, TARE_E_LIMIT, "has %zu bytes, a recipe has at most %d", size, (int)TARE_RECIPE_BYTES_MAX);
     } else if (!yaml_parser_initialize(&r.parser)) {
@@ -331,11 +341,11 @@ tare_status tare_recipe_read_bytes(const tare_section *root, void *record, const
     return status == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
 }
 
-tare_status tare_recipe_read(const tare_section *root, void *record, const char *path, tare_arena *arena,
-                             tare_error *err) {
+tare_status tare_section_read(const tare_section *root, void *record, const char *path, tare_arena *arena,
+                              tare_error *err) {
     tare_file file;
     TARE_TRY(tare_file_open(&file, path, err));
-    tare_status status = tare_recipe_read_bytes(root, record, path, file.data, file.size, arena, err);
+    tare_status status = tare_section_read_bytes(root, record, path, file.data, file.size, arena, err);
     tare_file_close(&file);
     return status;
 }

@@ -54,7 +54,16 @@ static json_t *list_of(const tare_field *field) {
     return json_pack("{s:[o,o,o]}", "anyOf", list, alone, typed("string"));
 }
 
+/* A default outside the range that may be written means: not given. */
+static bool has_default(const tare_field *field) {
+    double number = field->type == TARE_FIELD_INT ? (double)field->fallback.i : field->fallback.f;
+    bool is_ranged =
+        field->type == TARE_FIELD_INT || field->type == TARE_FIELD_FLOAT || field->type == TARE_FIELD_DOUBLE;
+    return !is_ranged || (field->lo == 0 && field->hi == 0) || (number >= field->lo && number <= field->hi);
+}
+
 static json_t *default_of(const tare_field *field) {
+    if (!has_default(field)) return NULL;
     switch (field->type) {
     case TARE_FIELD_BOOL: return json_boolean(field->fallback.i != 0);
     case TARE_FIELD_INT: return json_integer((json_int_t)field->fallback.i);
@@ -123,7 +132,7 @@ static json_t *schema_of_section(const tare_section *section) {
     return NULL;
 }
 
-tare_status tare_recipe_print_schema(const tare_section *root, const char *id, tare_text *text, tare_error *err) {
+tare_status tare_section_print_schema(const tare_section *root, const char *id, tare_text *text, tare_error *err) {
     json_t *body = schema_of_section(root), *schema = json_object();
     bool is_whole = body != NULL && schema != NULL &&
                     put(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema")) &&

@@ -20,7 +20,7 @@ static int tear_down(void **state) {
 }
 
 static tare_status read_text(garden *g, const char *text, tare_error *err) {
-    return tare_recipe_read_bytes(&garden_section, g, "books/garden.yaml", text, strlen(text), arena, err);
+    return tare_section_read_bytes(&garden_section, g, "books/garden.yaml", text, strlen(text), arena, err);
 }
 
 static void test_defaults(void **state) {
@@ -168,15 +168,15 @@ static void test_limits(void **state) {
     static char text[TARE_RECIPE_BYTES_MAX + 1];
     garden g;
     memset(text, ' ', sizeof text);
-    assert_error(tare_recipe_read_bytes(&garden_section, &g, "g", text, sizeof text, arena, &err), TARE_E_LIMIT,
+    assert_error(tare_section_read_bytes(&garden_section, &g, "g", text, sizeof text, arena, &err), TARE_E_LIMIT,
                  "has 1048577 bytes, a recipe has at most 1048576");
     memset(text, '[', 100000);
-    assert_int_not_equal(tare_recipe_read_bytes(&garden_section, &g, "g", text, 100000, arena, &(tare_error){ 0 }),
+    assert_int_not_equal(tare_section_read_bytes(&garden_section, &g, "g", text, 100000, arena, &(tare_error){ 0 }),
                          TARE_OK);
     static const char head[] = "plants: [";
     memcpy(text, head, sizeof head - 1);
     for (size_t i = 0; i < 20000; i++) memcpy(text + sizeof head - 1 + 2 * i, "a,", 2);
-    assert_error(tare_recipe_read_bytes(&garden_section, &g, "g", text, 40008, arena, &err), TARE_E_USAGE,
+    assert_error(tare_section_read_bytes(&garden_section, &g, "g", text, 40008, arena, &err), TARE_E_USAGE,
                  "more than 10000 items");
 }
 
@@ -186,7 +186,7 @@ static tare_status read_whole(void *context, tare_error *err) {
     garden g;
     tare_status status = own == NULL
                              ? tare_fail_memory(err, 0)
-                             : tare_recipe_read_bytes(&garden_section, &g, "g", full, sizeof full - 1, own, err);
+                             : tare_section_read_bytes(&garden_section, &g, "g", full, sizeof full - 1, own, err);
     tare_arena_free(own);
     return status;
 }
@@ -196,9 +196,9 @@ static void test_failures(void **state) {
     assert_true(test_fail_allocations(read_whole, NULL) > 1);
     garden g;
     const char *path = test_path(test_directory(), "r.yaml");
-    assert_error(tare_recipe_read(&garden_section, &g, path, arena, &err), TARE_E_IO, "r.yaml: open: No such file");
+    assert_error(tare_section_read(&garden_section, &g, path, arena, &err), TARE_E_IO, "r.yaml: open: No such file");
     test_write_file(path, "owner: x", 8);
-    assert_ok(tare_recipe_read(&garden_section, &g, path, arena, &err));
+    assert_ok(tare_section_read(&garden_section, &g, path, arena, &err));
     assert_string_equal(g.owner, "x");
 }
 
@@ -208,7 +208,7 @@ static void test_prefixes(void **state) {
     for (size_t size = 0; size < sizeof full - 1; size++) {
         garden g;
         tare_error err = { 0 };
-        tare_status status = tare_recipe_read_bytes(&garden_section, &g, "g", full, size, arena, &err);
+        tare_status status = tare_section_read_bytes(&garden_section, &g, "g", full, size, arena, &err);
         if (status != TARE_OK) assert_true(status == TARE_E_USAGE || status == TARE_E_MALFORMED);
     }
 }
