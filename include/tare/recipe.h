@@ -13,9 +13,9 @@ typedef struct tare_recipe {
     tare_quantization quantization;
 } tare_recipe;
 
-/* Reads one: members that the file does not name have their defaults. Files that it names are relative to its own folder,
- * and come out as the program would open them. What points to memory points into `store`. Errors are
- * "PATH: line:col: key: what". */
+/* Reads one: members that the file does not name have their defaults. Files that it names are relative to its own
+ * folder, and come out as the program would open them. What points to memory points into `store`. Errors are "PATH:
+ * line:col: key: what". */
 TARE_API tare_status tare_recipe_read(tare_recipe *out, const char *path, tare_field_store *store, tare_error *err);
 
 /* The JSON schema of recipes, in `store`; NULL: no memory. */

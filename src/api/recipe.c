@@ -1,4 +1,5 @@
-/* What a recipe may say: the options of all rooms under the keys of one file. A new option of a table is a key here at once. */
+/* What a recipe may say: the options of all rooms under the keys of one file. A new option of a table is a key here at
+ * once. */
 #include <tare/recipe.h>
 
 #include "recipe/recipe.h"

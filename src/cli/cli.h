@@ -7,7 +7,7 @@
 
 #include <tare/tare.h>
 
-enum { CLI_GROUPS_MAX = 8 };
+enum { CLI_GROUPS_MAX = 8, CLI_FIELDS_MAX = 256 /* of all groups of a verb */ };
 
 /* A struct inside a verb's record and the table of its members: an option is said once, where its struct is. */
 typedef struct cli_group {

@@ -27,6 +27,8 @@ typedef struct parser {
     char *record;
     cli_common *common;
     tare_field_store *store;
+    const tare_field *given[CLI_FIELDS_MAX]; /* the options so far */
+    size_t given_count;
 } parser;
 
 /* A field of the verb or of every verb, and the struct it fills. */
@@ -45,12 +47,12 @@ static const tare_field *find(const parser *p, const char *name, size_t length, 
 }
 
 static tare_status unknown(const parser *p, const char *argument, tare_error *err) {
-    const char *names[256];
+    const char *names[CLI_FIELDS_MAX];
     size_t count = 0;
     for (size_t g = 0; g <= CLI_GROUPS_MAX; g++) {
         const bool own = g < CLI_GROUPS_MAX && p->verb->groups[g].fields;
         const tare_field *field = own ? p->verb->groups[g].fields : cli_common_fields;
-        for (; field->type != TARE_FIELD_END && count < 255; field++) names[count++] = field->name;
+        for (; field->type != TARE_FIELD_END && count < CLI_FIELDS_MAX - 1; field++) names[count++] = field->name;
         if (!own) break;
     }
     names[count] = NULL;
@@ -62,8 +64,17 @@ static tare_status unknown(const parser *p, const char *argument, tare_error *er
     return cli_usage(err, "no option '%.64s'; `tare help %s` lists them", argument, p->verb->name);
 }
 
+/* The first time that an option is given it begins anew: what a recipe said of a list goes. */
+static void begin_option(parser *p, const tare_field *field, void *record) {
+    for (size_t i = 0; i < p->given_count; i++)
+        if (p->given[i] == field) return;
+    const tare_field alone[] = { *field, { .type = TARE_FIELD_END } };
+    tare_fields_set_defaults(alone, record);
+    p->given[p->given_count++] = field;
+}
+
 /* One option; *used counts the arguments it took. */
-static tare_status take_option(const parser *p, char **arguments, int left, int *used, tare_error *err) {
+static tare_status take_option(parser *p, char **arguments, int left, int *used, tare_error *err) {
     const char *argument = arguments[0], *value = NULL;
     const bool is_long = argument[1] == '-';
     const char *name = argument + 2;
@@ -80,6 +91,7 @@ static tare_status take_option(const parser *p, char **arguments, int left, int 
         value = arguments[1];
         *used = 2;
     }
+    begin_option(p, field, record);
     return tare_field_parse(field, record, value, p->store, err);
 }
 
@@ -99,7 +111,7 @@ static tare_status check_required(const parser *p, tare_error *err) {
 
 tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
                       const char **operands, int *operand_count, tare_field_store *store, tare_error *err) {
-    const parser p = { .verb = verb, .record = record, .common = common, .store = store };
+    parser p = { .verb = verb, .record = record, .common = common, .store = store };
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
         tare_fields_set_defaults(verb->groups[g].fields, p.record + verb->groups[g].offset);
     const char *model = NULL;

@@ -1,5 +1,5 @@
-/* The JSON schema of a recipe: what editors check and complete while one is written. It says no more than the reader takes
- * and no less, but for spellings of numbers and words that only text has. */
+/* The JSON schema of a recipe: what editors check and complete while one is written. It says no more than the reader
+ * takes and no less, but for spellings of numbers and words that only text has. */
 #include <jansson.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What the Python tests of recipes run. driver_recipe FILE...: a line for each, its status and text, 0 for those that are
- * read; with no file: the JSON schema. */
+/* What the Python tests of recipes run. driver_recipe FILE...: a line for each, its status and text, 0 for those that
+ * are read; with no file: the JSON schema. */
 #include <stdio.h>
 
 #include <tare/recipe.h>
