@@ -37,13 +37,20 @@ typedef struct tare_strings {
     size_t count;
 } tare_strings;
 
+/* Records that a table fills, one after the other; whose they are says of what type. */
+typedef struct tare_records {
+    void *at;
+    size_t count;
+} tare_records;
+
 enum {
-    TARE_FIELD_REQUIRED = 1, /* absent is an error */
-    TARE_FIELD_AXIS = 2,     /* the number or numbers count dimensions of the first input */
-    TARE_FIELD_ALWAYS = 4,   /* written even when it has its default */
-    TARE_FIELD_SPATIAL = 8,  /* one number per spatial dimension (twice as many for pads) */
-    TARE_FIELD_ONE = 16,     /* INTS, FLOATS: files have a bare number, held as a list of one; so absent can be told */
-    TARE_FIELD_ANY_REAL = 32 /* FLOAT, FLOATS: NaN and infinities are fine */
+    TARE_FIELD_REQUIRED = 1,  /* absent is an error */
+    TARE_FIELD_AXIS = 2,      /* the number or numbers count dimensions of the first input */
+    TARE_FIELD_ALWAYS = 4,    /* written even when it has its default */
+    TARE_FIELD_SPATIAL = 8,   /* one number per spatial dimension (twice as many for pads) */
+    TARE_FIELD_ONE = 16,      /* INTS, FLOATS: files have a bare number, held as a list of one; so absent can be told */
+    TARE_FIELD_ANY_REAL = 32, /* FLOAT, FLOATS: NaN and infinities are fine */
+    TARE_FIELD_PATH = 64      /* STRING, STRINGS: a file; in a recipe, relative to the recipe's folder */
 };
 
 typedef struct tare_field {

@@ -12,13 +12,26 @@ typedef struct tare_calibration_options {
 } tare_calibration_options;
 extern TARE_API const tare_field tare_calibration_fields[];
 
+/* What is said about some nodes or values; exactly one of op, node, value is given, where `*` at the end fits any ending.
+ * Of several rules that fit, the last holds. */
+typedef struct tare_rule_options {
+    const char *op, *node, *value; /* an op's name, a node's, a value's */
+    bool keep_float;               /* nodes: computed in float; values: not quantized */
+    int activation;                /* ORDER: act */
+    const char *method;            /* NULL: the default */
+    double percentile;             /* 0: the default */
+    tare_floats range;             /* lowest and highest real number; empty: from calibration */
+} tare_rule_options;
+extern TARE_API const tare_field tare_rule_fields[];
+
 typedef struct tare_quantization {
     const char *target; /* "onnx" */
     const char *method; /* NULL: the default */
     double percentile;  /* 0: the method's own */
     int activation;     /* ORDER: act: target's, u8, s8, s16 */
     bool per_tensor, symmetric, power_of_two;
-    tare_strings keep_float; /* names of nodes, or op types */
+    tare_strings keep_float; /* names of nodes, or op types; such rules come after the others */
+    tare_records rules;      /* tare_rule_options, by a recipe */
 } tare_quantization;
 extern TARE_API const tare_field tare_quantization_fields[];
 

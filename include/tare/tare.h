@@ -10,6 +10,7 @@
 #include <tare/log.h>
 #include <tare/model.h>
 #include <tare/quantize.h>
+#include <tare/recipe.h>
 #include <tare/report.h>
 #include <tare/run.h>
 #include <tare/samples.h>

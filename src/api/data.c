@@ -1,6 +1,7 @@
 /* Samples from the options of a command line or recipe. */
 #include <string.h>
 
+#include "base/field.h"
 #include "samples/samples.h"
 
 const tare_field tare_data_fields[] = {
@@ -8,6 +9,18 @@ const tare_field tare_data_fields[] = {
       .help = "a directory or file of images, .npy, .npz, a list file, F.bin:f32:1x3x8x8, random:N; once per input" },
     { "samples", TARE_FIELD_STRING, offsetof(tare_data_options, samples), .metavar = "N|A:B",
       .help = "the first N, or those from A up to B" },
+    { "whole", TARE_FIELD_BOOL, offsetof(tare_data_options, whole),
+      .help = "an array is one sample, even where its first dimension could be cut into samples" },
+    { .type = TARE_FIELD_END },
+};
+
+const tare_field tare_input_fields[] = {
+    { "name", TARE_FIELD_STRING, offsetof(tare_input_options, name),
+      .help = "of the model's input; not needed where there is one, or the data are .npz with names" },
+    { "data", TARE_FIELD_STRING, offsetof(tare_input_options, data), TARE_FIELD_REQUIRED | TARE_FIELD_PATH,
+      .help = "a directory or file of images, .npy, .npz, a list file, F.bin:f32:1x3x8x8, random:N" },
+    { "whole", TARE_FIELD_BOOL, offsetof(tare_input_options, whole),
+      .help = "an array file is one sample, even where its first dimension could be cut into samples" },
     { .type = TARE_FIELD_END },
 };
 
@@ -23,21 +36,51 @@ static const char *split_name(const tare_model *model, const char *text, tare_ar
     return name;
 }
 
-tare_status tare_samples_from_options(tare_samples **out, const tare_model *model, const tare_data_options *options,
-                                      const tare_preprocess *preprocess, tare_log *log, tare_error *err) {
-    const size_t count = options->data.count;
-    if (!count) return tare_fail(err, TARE_E_USAGE, "--data is needed: a directory of images, an .npy, a list …");
-    tare_arena *arena = tare_arena_new();
-    tare_source *sources = arena ? tare_arena_alloc(arena, count + 1, sizeof *sources) : NULL;
-    if (!sources) {
-        tare_arena_free(arena);
-        return tare_fail_memory(err, 0);
-    }
-    for (size_t i = 0; i < count; i++) {
+static void from_texts(tare_source *sources, const tare_model *model, const tare_data_options *options,
+                       const tare_preprocess *preprocess, tare_arena *arena) {
+    for (size_t i = 0; i < options->data.count; i++) {
         if (preprocess) sources[i].preprocess = *preprocess;
+        sources[i].whole = options->whole;
         sources[i].input = split_name(model, options->data.at[i], arena, &sources[i].path);
     }
-    tare_status status = tare_samples_open(out, model, sources, count, options->samples, log, err);
+}
+
+static bool is_default(const tare_preprocess *preprocess) {
+    for (const tare_field *field = tare_preprocess_fields; field->type != TARE_FIELD_END; field++) {
+        if (!tare_field_is_default(field, preprocess)) return false;
+    }
+    return true;
+}
+
+static tare_status from_inputs(tare_source *sources, const tare_data_options *options,
+                               const tare_preprocess *preprocess, tare_error *err) {
+    const tare_input_options *inputs = options->inputs.at;
+    const size_t count = options->inputs.count;
+    if (count > 1 && preprocess && !is_default(preprocess))
+        return tare_fail(err, TARE_E_USAGE,
+                         "the recipe has %zu inputs, each with its own preprocessing: change it there, not by options",
+                         count);
+    for (size_t i = 0; i < count; i++) {
+        sources[i] = (tare_source){ .input = inputs[i].name,
+                                    .path = inputs[i].data,
+                                    .whole = inputs[i].whole || options->whole,
+                                    .preprocess = inputs[i].preprocess };
+        if (count == 1 && preprocess) sources[i].preprocess = *preprocess;
+    }
+    return TARE_OK;
+}
+
+tare_status tare_samples_from_options(tare_samples **out, const tare_model *model, const tare_data_options *options,
+                                      const tare_preprocess *preprocess, tare_log *log, tare_error *err) {
+    const bool by_recipe = !options->data.count;
+    const size_t count = by_recipe ? options->inputs.count : options->data.count;
+    if (!count) return tare_fail(err, TARE_E_USAGE, "--data is needed: a directory of images, an .npy, a list …");
+    tare_arena *arena = tare_arena_new();
+    tare_source *sources = arena ? tare_arena_alloc(arena, count, sizeof *sources) : NULL;
+    tare_status status = sources ? TARE_OK : tare_fail_memory(err, 0);
+    if (status == TARE_OK && by_recipe) status = from_inputs(sources, options, preprocess, err);
+    if (status == TARE_OK && !by_recipe) from_texts(sources, model, options, preprocess, arena);
+    if (status == TARE_OK) status = tare_samples_open(out, model, sources, count, options->samples, log, err);
     tare_arena_free(arena);
     return status;
 }

@@ -39,6 +39,23 @@ const tare_field tare_quantization_fields[] = {
     { .type = TARE_FIELD_END },
 };
 
+const tare_field tare_rule_fields[] = {
+    { "op", TARE_FIELD_STRING, offsetof(tare_rule_options, op), .help = "an op's name: Softmax" },
+    { "node", TARE_FIELD_STRING, offsetof(tare_rule_options, node),
+      .help = "a node's name; * at the end fits any ending" },
+    { "value", TARE_FIELD_STRING, offsetof(tare_rule_options, value),
+      .help = "a value's name; * at the end fits any ending" },
+    { "keep-float", TARE_FIELD_BOOL, offsetof(tare_rule_options, keep_float),
+      .help = "nodes are computed in float, values are not quantized" },
+    { "act", TARE_FIELD_ENUM, offsetof(tare_rule_options, activation), .names = activations,
+      .help = "code type of activations" },
+    { "method", TARE_FIELD_STRING, offsetof(tare_rule_options, method), .help = "how the range is chosen" },
+    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_rule_options, percentile), .lo = 50, .hi = 100,
+      .help = "for the method percentile" },
+    { "range", TARE_FIELD_FLOATS, offsetof(tare_rule_options, range), .help = "the range itself: [lowest, highest]" },
+    { .type = TARE_FIELD_END },
+};
+
 /* "I/N" */
 static tare_status parse_shard(const char *text, tare_calibrate_options *options, tare_error *err) {
     char *end = NULL;
@@ -66,6 +83,19 @@ tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, con
     return tare_calibrate(out, model, samples, &calibrate, log, err);
 }
 
+static tare_rule rule_of(const tare_rule_options *from) {
+    tare_rule rule = { .op = from->op,
+                       .node = from->node,
+                       .value = from->value,
+                       .keep_float = from->keep_float,
+                       .type = from->activation ? activations[from->activation] : NULL,
+                       .method = from->method,
+                       .percentile = from->percentile,
+                       .has_range = from->range.count == 2 };
+    if (rule.has_range) rule.lo = (double)from->range.at[0], rule.hi = (double)from->range.at[1];
+    return rule;
+}
+
 static tare_status quantize_options(tare_quantize_options *to, const tare_quantization *from, tare_rule *rules,
                                     tare_error *err) {
     static const tare_dtype types[] = { TARE_DTYPE_NONE, TARE_U8, TARE_S8, TARE_U16, TARE_S16 };
@@ -77,6 +107,8 @@ static tare_status quantize_options(tare_quantize_options *to, const tare_quanti
                                    .power_of_two = from->power_of_two,
                                    .per_tensor = from->per_tensor,
                                    .rules = rules };
+    const tare_rule_options *given = from->rules.at;
+    for (size_t i = 0; i < from->rules.count; i++) rules[to->rule_count++] = rule_of(&given[i]);
     if (!to->target) return tare_fail(err, TARE_E_USAGE, "--target: no '%.64s'; there is: onnx", from->target);
     for (size_t i = 0; i < from->keep_float.count; i++) {
         rules[to->rule_count++] = (tare_rule){ .op = from->keep_float.at[i], .keep_float = true };
@@ -98,7 +130,8 @@ tare_status tare_model_quantize(tare_model **out, const tare_model *model, const
                                 tare_report **report, tare_log *log, tare_error *err) {
     (void)report;
     tare_arena *arena = tare_arena_new();
-    tare_rule *rules = arena ? tare_arena_alloc(arena, 2 * options->keep_float.count + 1, sizeof *rules) : NULL;
+    tare_rule *rules =
+        arena ? tare_arena_alloc(arena, 2 * options->keep_float.count + options->rules.count + 1, sizeof *rules) : NULL;
     tare_quantize_options quantize;
     tare_ranges *own = NULL;
     tare_model *copy = NULL;

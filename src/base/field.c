@@ -47,6 +47,10 @@ const tare_field *tare_fields_find(const tare_field *fields, const char *name) {
     return NULL;
 }
 
+bool tare_field_is_list(const tare_field *field) {
+    return field->type == TARE_FIELD_INTS || field->type == TARE_FIELD_FLOATS || field->type == TARE_FIELD_STRINGS;
+}
+
 static bool texts_equal(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }

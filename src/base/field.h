@@ -7,8 +7,16 @@
 #include <stdint.h>
 #include <tare/field.h>
 
+#include "base/memory.h"
+
 /* tare_fields_set_defaults: every member to its default; lists to empty, tensors and graphs to NULL. */
 const tare_field *tare_fields_find(const tare_field *fields, const char *name); /* NULL: no such field */
+tare_arena *tare_field_store_arena(tare_field_store *store);
+/* What tare_field_parse does, on an arena; errors do not name the field. */
+tare_status tare_field_set(const tare_field *field, void *record, const char *text, tare_arena *arena, tare_error *err);
+/* Appends one item to a list, commas and all. */
+tare_status tare_field_add(const tare_field *field, void *record, const char *text, tare_arena *arena, tare_error *err);
+bool tare_field_is_list(const tare_field *field); /* INTS, FLOATS, STRINGS */
 /* Has the member its default? Lists: were they not given? Tensors and graphs: are they absent? */
 bool tare_field_is_default(const tare_field *field, const void *record);
 /* Are two records equal by value (tensors and graphs by pointer, floats by their bits)? */

@@ -27,24 +27,25 @@ void tare_field_store_free(tare_field_store *store) {
     if (store) tare_arena_free(store->arena);
 }
 
-static tare_status wrong(const tare_field *field, const char *text, const char *want, tare_error *err) {
+tare_arena *tare_field_store_arena(tare_field_store *store) { return store->arena; }
+
+static tare_status wrong(const char *text, const char *want, tare_error *err) {
     char shown[128];
     tare_text_escape(shown, sizeof shown, text);
-    return tare_fail(err, TARE_E_USAGE, "--%s: '%s' is not %s", field->name, shown, want);
+    return tare_fail(err, TARE_E_USAGE, "'%s' is not %s", shown, want);
 }
 
 static tare_status in_range(const tare_field *field, double number, tare_error *err) {
     if (field->lo == 0 && field->hi == 0) return TARE_OK;
     if (number >= field->lo && number <= field->hi) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "--%s: %.9g is outside %.9g to %.9g", field->name, number, field->lo,
-                     field->hi);
+    return tare_fail(err, TARE_E_USAGE, "%.9g is outside %.9g to %.9g", number, field->lo, field->hi);
 }
 
 static tare_status parse_int(const tare_field *field, const char *text, int64_t *number, tare_error *err) {
     char *end;
     errno = 0;
     long long parsed = strtoll(text, &end, 10);
-    if (end == text || *end || errno) return wrong(field, text, "a whole number", err);
+    if (end == text || *end || errno) return wrong(text, "a whole number", err);
     *number = parsed;
     return in_range(field, (double)parsed, err);
 }
@@ -53,19 +54,19 @@ static tare_status parse_real(const tare_field *field, const char *text, double 
     char *end;
     errno = 0;
     *number = strtod(text, &end);
-    if (end == text || *end || (errno && fabs(*number) > 1)) return wrong(field, text, "a number", err);
-    if (!isfinite(*number) && !(field->flags & TARE_FIELD_ANY_REAL)) return wrong(field, text, "a finite number", err);
+    if (end == text || *end || (errno && fabs(*number) > 1)) return wrong(text, "a number", err);
+    if (!isfinite(*number) && !(field->flags & TARE_FIELD_ANY_REAL)) return wrong(text, "a finite number", err);
     return in_range(field, *number, err);
 }
 
-static tare_status parse_bool(const tare_field *field, const char *text, bool *flag, tare_error *err) {
+static tare_status parse_bool(const char *text, bool *flag, tare_error *err) {
     static const char *const on[] = { "on", "yes", "true", "1", "" };
     static const char *const off[] = { "off", "no", "false", "0" };
     for (size_t i = 0; i < sizeof on / sizeof on[0]; i++)
         if (!strcmp(text, on[i])) return *flag = true, TARE_OK;
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
         if (!strcmp(text, off[i])) return *flag = false, TARE_OK;
-    return wrong(field, text, "on or off", err);
+    return wrong(text, "on or off", err);
 }
 
 static tare_status parse_enum(const tare_field *field, const char *text, int *index, tare_error *err) {
@@ -82,8 +83,8 @@ static tare_status parse_enum(const tare_field *field, const char *text, int *in
     const char *near = tare_text_nearest(text, field->names);
     char shown[64];
     tare_text_escape(shown, sizeof shown, text);
-    if (near) return tare_fail(err, TARE_E_USAGE, "--%s: no '%s'; did you mean '%s'?", field->name, shown, near);
-    return tare_fail(err, TARE_E_USAGE, "--%s: no '%s'; there are: %s", field->name, shown, list.text);
+    if (near) return tare_fail(err, TARE_E_USAGE, "no '%s'; did you mean '%s'?", shown, near);
+    return tare_fail(err, TARE_E_USAGE, "no '%s'; there are: %s", shown, list.text);
 }
 
 /* The next of a list's items, on the store; commas part them. */
@@ -133,18 +134,18 @@ static tare_status parse_list(const tare_field *field, void *member, const char 
     do {
         const char *item = field->flags & TARE_FIELD_ONE ? tare_arena_strdup(arena, text) : next_item(&text, arena);
         if (!item) return tare_fail_memory(err, 0);
-        if (!*item) return wrong(field, item, "an item of a list", err);
+        if (!*item) return wrong(item, "an item of a list", err);
         TARE_TRY(append(field, member, item, arena, err));
     } while (*text && !(field->flags & TARE_FIELD_ONE));
     return TARE_OK;
 }
 
-tare_status tare_field_parse(const tare_field *field, void *record, const char *text, tare_field_store *store,
-                             tare_error *err) {
+tare_status tare_field_set(const tare_field *field, void *record, const char *text, tare_arena *arena,
+                           tare_error *err) {
     void *member = tare_field_at(field, record);
     double number = 0;
     switch (field->type) {
-    case TARE_FIELD_BOOL: return parse_bool(field, text, member, err);
+    case TARE_FIELD_BOOL: return parse_bool(text, member, err);
     case TARE_FIELD_INT: return parse_int(field, text, member, err);
     case TARE_FIELD_ENUM: return parse_enum(field, text, member, err);
     case TARE_FIELD_FLOAT:
@@ -153,8 +154,20 @@ tare_status tare_field_parse(const tare_field *field, void *record, const char *
         return TARE_OK;
     case TARE_FIELD_DOUBLE: return parse_real(field, text, member, err);
     case TARE_FIELD_STRING:
-        *(const char **)member = tare_arena_strdup(store->arena, text);
+        *(const char **)member = tare_arena_strdup(arena, text);
         return *(const char **)member ? TARE_OK : tare_fail_memory(err, 0);
-    default: return parse_list(field, member, text, store->arena, err);
+    default: return parse_list(field, member, text, arena, err);
     }
+}
+
+tare_status tare_field_add(const tare_field *field, void *record, const char *text, tare_arena *arena,
+                           tare_error *err) {
+    const char *item = tare_arena_strdup(arena, text);
+    return item ? append(field, tare_field_at(field, record), item, arena, err) : tare_fail_memory(err, 0);
+}
+
+tare_status tare_field_parse(const tare_field *field, void *record, const char *text, tare_field_store *store,
+                             tare_error *err) {
+    if (tare_field_set(field, record, text, store->arena, err) == TARE_OK) return TARE_OK;
+    return tare_within(err, "--%s", field->name);
 }

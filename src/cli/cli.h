@@ -7,7 +7,7 @@
 
 #include <tare/tare.h>
 
-enum { CLI_GROUPS_MAX = 8 };
+enum { CLI_GROUPS_MAX = 8, CLI_FIELDS_MAX = 256 /* of all groups of a verb */ };
 
 /* A struct inside a verb's record and the table of its members: an option is said once, where its struct is. */
 typedef struct cli_group {
@@ -44,6 +44,16 @@ size_t cli_verb_count(void);
 const cli_verb *cli_verb_at(size_t index);
 const cli_verb *cli_verb_find(const char *name);
 extern const tare_field cli_common_fields[];
+
+/* The option --recipe, a group of verbs that take one. What a recipe says comes before the other options, which change it. */
+typedef struct cli_recipe_options {
+    const char *recipe;
+} cli_recipe_options;
+extern const tare_field cli_recipe_fields[];
+/* Finds --recipe among the arguments and fills the groups of the record from it; the model is the first operand when there
+ * is none. */
+tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, void *record, const char **model,
+                             tare_field_store *store, tare_error *err);
 
 /* Fills record and common from the arguments after the verb. */
 tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    cli_recipe_options recipe;
     tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
@@ -41,7 +42,8 @@ const cli_verb cli_verb_debug = {
     .usage = "MODEL [QUANTIZED] --data SRC",
     .summary = "show where the accuracy goes, node by node",
     .operands = { 1, 2 },
-    .groups = { { tare_data_fields, offsetof(record, data) },
+    .groups = { { cli_recipe_fields, offsetof(record, recipe) },
+                { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_quantization_fields, offsetof(record, quantization) },

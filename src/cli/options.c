@@ -34,6 +34,8 @@ typedef struct parser {
     char *record;
     cli_common *common;
     tare_field_store *store;
+    const tare_field *given[CLI_FIELDS_MAX]; /* the options so far */
+    size_t given_count;
 } parser;
 
 /* A field of the verb or of every verb, and the struct it fills. */
@@ -52,12 +54,12 @@ static const tare_field *find(const parser *p, const char *name, size_t length, 
 }
 
 static tare_status unknown(const parser *p, const char *argument, tare_error *err) {
-    const char *names[256];
+    const char *names[CLI_FIELDS_MAX];
     size_t count = 0;
     for (size_t g = 0; g <= CLI_GROUPS_MAX; g++) {
         const bool own = g < CLI_GROUPS_MAX && p->verb->groups[g].fields;
         const tare_field *field = own ? p->verb->groups[g].fields : cli_common_fields;
-        for (; field->type != TARE_FIELD_END && count < 255; field++) names[count++] = field->name;
+        for (; field->type != TARE_FIELD_END && count < CLI_FIELDS_MAX - 1; field++) names[count++] = field->name;
         if (!own) break;
     }
     names[count] = NULL;
@@ -69,8 +71,17 @@ static tare_status unknown(const parser *p, const char *argument, tare_error *er
     return cli_usage(err, "no option '%.64s'; `tare help %s` lists them", argument, p->verb->name);
 }
 
+/* The first time that an option is given it begins anew: what a recipe said of a list goes. */
+static void begin_option(parser *p, const tare_field *field, void *record) {
+    for (size_t i = 0; i < p->given_count; i++)
+        if (p->given[i] == field) return;
+    const tare_field alone[] = { *field, { .type = TARE_FIELD_END } };
+    tare_fields_set_defaults(alone, record);
+    p->given[p->given_count++] = field;
+}
+
 /* One option; *used counts the arguments it took. */
-static tare_status take_option(const parser *p, char **arguments, int left, int *used, tare_error *err) {
+static tare_status take_option(parser *p, char **arguments, int left, int *used, tare_error *err) {
     const char *argument = arguments[0], *value = NULL;
     const bool is_long = argument[1] == '-';
     const char *name = argument + 2;
@@ -87,6 +98,7 @@ static tare_status take_option(const parser *p, char **arguments, int left, int 
         value = arguments[1];
         *used = 2;
     }
+    begin_option(p, field, record);
     return tare_field_parse(field, record, value, p->store, err);
 }
 
@@ -106,9 +118,12 @@ static tare_status check_required(const parser *p, tare_error *err) {
 
 tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
                       const char **operands, int *operand_count, tare_field_store *store, tare_error *err) {
-    const parser p = { .verb = verb, .record = record, .common = common, .store = store };
+    parser p = { .verb = verb, .record = record, .common = common, .store = store };
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
         tare_fields_set_defaults(verb->groups[g].fields, p.record + verb->groups[g].offset);
+    const char *model = NULL;
+    tare_status status = cli_apply_recipe(verb, count, arguments, record, &model, store, err);
+    if (status != TARE_OK) return status;
     bool only_operands = false;
     for (int i = 0, used; i < count; i += used) {
         used = 1;
@@ -118,11 +133,12 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
         else if (only_operands || argument[0] != '-' || !argument[1])
             operands[(*operand_count)++] = argument;
         else {
-            tare_status status = take_option(&p, arguments + i, count - i, &used, err);
+            status = take_option(&p, arguments + i, count - i, &used, err);
             if (status != TARE_OK) return status;
         }
     }
     if (common->help) return TARE_OK;
+    if (!*operand_count && model) operands[(*operand_count)++] = model;
     if (*operand_count < verb->operands[0] || (verb->operands[1] >= 0 && *operand_count > verb->operands[1]))
         return cli_usage(err, "%d operands; usage: tare %s %s", *operand_count, verb->name, verb->usage);
     return check_required(&p, err);

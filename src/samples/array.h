@@ -1,5 +1,5 @@
-/* Arrays as files have them: numbers with a type, a byte order, a shape and strides, borrowed from where they lie; how one
- * is cut into samples of an input, and how a sample of it becomes a tensor. */
+/* Arrays as files have them: numbers with a type, a byte order, a shape and strides, borrowed from where they lie; how
+ * one is cut into samples of an input, and how a sample of it becomes a tensor. */
 #ifndef TARE_SAMPLES_ARRAY_H
 #define TARE_SAMPLES_ARRAY_H
 

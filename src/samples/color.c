@@ -1,10 +1,11 @@
 /* Colours. BT.601, r g b and Y U V all 0…255, u = U - 128, v = V - 128; each result is rounded to nearest, halves up:
- *   full     Y = .299 R + .587 G + .114 B   U = 128 - .168736 R - .331264 G + .5 B   V = 128 + .5 R - .418688 G - .081312 B
- *            R = Y + 1.402 v   G = Y - .344136 u - .714136 v   B = Y + 1.772 u                  (JFIF 1.02, section 7)
+ *   full     Y = .299 R + .587 G + .114 B   U = 128 - .168736 R - .331264 G + .5 B
+ *            V = 128 + .5 R - .418688 G - .081312 B
+ *            R = Y + 1.402 v   G = Y - .344136 u - .714136 v   B = Y + 1.772 u              (JFIF 1.02, section 7)
  *   limited  Y = 16 + (65.481 R + 128.553 G + 24.966 B) / 255   U = 128 + (-37.797 R - 74.203 G + 112 B) / 255
- *            V = 128 + (112 R - 93.786 G - 18.214 B) / 255                                      (BT.601-7, 8 bits)
- *            R = 1.164 (Y-16) + 1.596 v   G = … - .391 u - .813 v   B = … + 2.018 u             (OpenCV's YUV2RGB_NV12)
- *   gray     (19595 R + 38470 G + 7471 B + 32768) >> 16                                         (Pillow's convert("L")) */
+ *            V = 128 + (112 R - 93.786 G - 18.214 B) / 255                                  (BT.601-7, 8 bits)
+ *            R = 1.164 (Y-16) + 1.596 v   G = … - .391 u - .813 v   B = … + 2.018 u         (OpenCV's YUV2RGB_NV12)
+ *   gray     (19595 R + 38470 G + 7471 B + 32768) >> 16                                     (Pillow's convert("L")) */
 #include <assert.h>
 #include <string.h>
 

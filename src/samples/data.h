@@ -31,8 +31,7 @@ typedef struct tare_data_file {
 typedef struct tare_data {
     const char *text; /* as given */
     tare_data_kind kind;
-    bool
-        is_single; /* the file itself was named: it may hold many samples. False: a file of a directory or list is one */
+    bool is_single;  /* the file itself was named: it may hold many samples. Else each file is one sample */
     bool is_indexed; /* ids are numbers */
     bool whole;
     const char *list; /* path of the list, NULL: none */
@@ -82,8 +81,8 @@ typedef struct tare_feed {
     const uint8_t *numbers; /* of a held array, once read */
 } tare_feed;
 
-/* Checks that the data can feed the input, as far as can be seen without reading all, and counts data->item_count and the
- * items of each file. Errors name file and input. */
+/* Checks that the data can feed the input, as far as can be seen without reading all, and counts data->item_count and
+ * the items of each file. Errors name file and input. */
 tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err);
 
 /* Reads one item. Thread safe when a held array was read before. */

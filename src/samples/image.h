@@ -41,8 +41,8 @@ tare_status tare_jpeg_decode(tare_image *out, tare_image_facts *facts, const uin
 /* Is it within the limits above? */
 tare_status tare_image_check_size(uint64_t width, uint64_t height, tare_error *err);
 
-/* Bilinear, to width x height. Pillow: BILINEAR, antialiased, 8-bit fixed point. OpenCV: INTER_LINEAR, 8-bit fixed point.
- * skimage: resize(order=1, preserve_range=True), Gaussian before shrinking, in f64; gives f32. */
+/* Bilinear, to width x height. Pillow: BILINEAR, antialiased, 8-bit fixed point. OpenCV: INTER_LINEAR, 8-bit fixed
+ * point. skimage: resize(order=1, preserve_range=True), Gaussian before shrinking, in f64; gives f32. */
 tare_status tare_resize_pillow(tare_image *out, const tare_image *in, int width, int height, tare_arena *arena,
                                tare_error *err);
 tare_status tare_resize_opencv(tare_image *out, const tare_image *in, int width, int height, tare_arena *arena,

@@ -11,8 +11,8 @@
 #include "base/size.h"
 #include "samples/image.h"
 
-/* A progressive file may have as many scans as it likes, each of which costs a pass over the picture. A Huffman code has a
- * bit or more for each block of 64 pixels, or for 128 where no component has full resolution both ways. */
+/* A progressive file may have as many scans as it likes, each of which costs a pass over the picture. A Huffman code
+ * has a bit or more for each block of 64 pixels, or for 128 where no component has full resolution both ways. */
 enum { SCANS_MAX = 500, EXIF_BYTES_MAX = 65533, PIXELS_PER_BYTE_MAX = 1024 };
 
 typedef struct reader {

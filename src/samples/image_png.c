@@ -1,5 +1,5 @@
-/* PNG through libpng. All of libpng's memory comes from base/, and its errors come back by longjmp: what must survive one
- * lives in `reader`. */
+/* PNG through libpng. All of libpng's memory comes from base/, and its errors come back by longjmp: what must survive
+ * one lives in `reader`. */
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void set_transforms(reader *r) {
     png_set_interlace_handling(r->png);
 }
 
-/* Each step that may longjmp is a function of its own, so that no local is alive across one. False: r->reason says why. */
+/* Each step that may longjmp is a function of its own: no local is alive across one. False: r->reason says why. */
 static bool read_head(reader *r) {
     if (setjmp(png_jmpbuf(r->png)) != 0) return false;
     png_set_read_fn(r->png, r, on_read);

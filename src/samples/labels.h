@@ -8,8 +8,8 @@ typedef struct tare_labels tare_labels;
 
 /* Reads a file of one of two forms:
  *   CSV (RFC 4180) with a header that has `label` and one of `file` (a path, joined by its name without folder and
- *   extension), `id` (joined as it is) and `row` (the sample's place in its source, from 0); `row` wins when both are there
- *   and the samples have numbers for names. Other columns are left out; lines of other samples too.
+ *   extension), `id` (joined as it is) and `row` (the sample's place in its source, from 0); `row` wins when both are
+ *   there and the samples have numbers for names. Other columns are left out; lines of other samples too.
  *   A list: one number a line, in the order of the source (rows of an array, lines of a list, names in a directory).
  * Labels are 0…2^31-1. Every sample must have one; errors name the line. */
 tare_status tare_labels_open(tare_labels **out, const char *path, const tare_samples *samples, tare_error *err);

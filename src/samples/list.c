@@ -1,5 +1,5 @@
-/* A list: a text file with one path a line, relative to the list's folder; empty lines and lines that begin with '#' are
- * skipped. */
+/* A list: a text file with one path a line, relative to the list's folder; empty lines and lines that begin with '#'
+ * are skipped. */
 #include <string.h>
 
 #include "samples/data.h"

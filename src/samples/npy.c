@@ -1,4 +1,4 @@
-/* Reading and writing .npy headers. The dictionary is read by a strict parser of the few forms that numpy has written. */
+/* Reading and writing .npy headers. The dictionary is read by a strict parser of the forms that numpy has written. */
 #include "samples/npy.h"
 
 #include <stdio.h>

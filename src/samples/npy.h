@@ -22,8 +22,8 @@ tare_status tare_npy_parse(tare_npy *out, const uint8_t *bytes, size_t available
 /* The array whose numbers begin at `numbers`. */
 tare_array tare_npy_array(const tare_npy *npy, const uint8_t *numbers);
 
-/* Prints the header for a tensor: at most TARE_NPY_WRITTEN_MAX bytes, a multiple of 64. Half-known types: bf16 has none in
- * numpy (0 is returned, as for strings). */
+/* Prints the header for a tensor: at most TARE_NPY_WRITTEN_MAX bytes, a multiple of 64. Half-known types: bf16 has none
+ * in numpy (0 is returned, as for strings). */
 enum { TARE_NPY_WRITTEN_MAX = 384 };
 size_t tare_npy_print_header(char to[TARE_NPY_WRITTEN_MAX], tare_dtype dtype, const tare_shape *shape);
 

@@ -1,5 +1,5 @@
-/* .npz archives: .npy files in a zip. Read stored or deflated; written stored, with a fixed time, whole or not at all, so
- * that equal tensors give equal bytes. */
+/* .npz archives: .npy files in a zip. Read stored or deflated; written stored, with a fixed time, whole or not at all,
+ * so that equal tensors give equal bytes. */
 #ifndef TARE_SAMPLES_NPZ_H
 #define TARE_SAMPLES_NPZ_H
 

@@ -33,8 +33,8 @@ const char *tare_preplan_wants_picture(const tare_preplan *plan);
 /* Are the channels of a tensor of 3 or 4 dimensions last? */
 bool tare_channels_are_last(const tare_shape *shape, tare_sample_layout layout);
 
-/* Where an input has its channels, by its shape: dimension 1 of 4 (0 of 3), or the last, is 1 or 3 and the other is not;
- * both or neither: as the plan says, else first. */
+/* Where an input has its channels, by its shape: dimension 1 of 4 (0 of 3), or the last, is 1 or 3 and the other is
+ * not; both or neither: as the plan says, else first. */
 typedef struct tare_picture_shape {
     bool is_last;          /* channels are last */
     int channels;          /* 0: open */
@@ -54,8 +54,8 @@ tare_status tare_preprocess_picture(tare_tensor **out, tare_image *image, tare_p
                                     const tare_preplan *plan, const tare_value *input, tare_arena *arena,
                                     tare_error *err);
 
-/* In words: "color rgb, resize 224x224 (pillow, bilinear), …"; "numbers as they are" when nothing is done. `has_pixels`:
- * the numbers are 0…255, so normalize.unit holds. */
+/* In words: "color rgb, resize 224x224 (pillow, bilinear), …"; "numbers as they are" when nothing is done.
+ * `has_pixels`: the numbers are 0…255, so normalize.unit holds. */
 void tare_preplan_print(tare_text *text, const tare_preplan *plan, bool is_picture, bool has_pixels);
 
 #endif

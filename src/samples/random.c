@@ -1,5 +1,5 @@
-/* random:N: numbers made up from the places they stand at, the same in every run and on every machine. For trying things
- * out; figures made with them say so. */
+/* random:N: numbers made up from the places they stand at, the same in every run and on every machine. For trying
+ * things out; figures made with them say so. */
 #include "samples/data.h"
 
 /* SplitMix64's finalizer (Steele, Lea, Flood 2014) of a counter. */
@@ -22,8 +22,8 @@ static tare_status closed_shape(tare_shape *out, const tare_value *value, tare_e
                      value->name);
 }
 
-/* Uniform in -1…1 in steps of 2^-23, or a pixel value 0…255 when there is a normalization to undo; integers 0 or 1, which
- * are valid indices nearly everywhere, but all codes of 8-bit types. */
+/* Uniform in -1…1 in steps of 2^-23, or a pixel value 0…255 when there is a normalization to undo; integers 0 or 1,
+ * which are valid indices nearly everywhere, but all codes of 8-bit types. */
 static float real_of(uint64_t bits, const tare_normalize *normalize, size_t channel) {
     if (normalize->is_given) return tare_normalize_one(normalize, (float)(bits >> 56), channel);
     return (float)((int64_t)(bits >> 40) - (1 << 23)) * 0x1p-23f;

@@ -1,6 +1,6 @@
-/* Pillow's BILINEAR for 8-bit pictures (libImaging/Resample.c): a triangle as wide as the reduction, along rows, then along
- * columns, each rounded to 8 bits; weights are fixed-point numbers of 22 fraction bits. Since Pillow 13 columns come first
- * when the height loses more than twice what the width does (found by trying; 0 of 3000 sizes differ). */
+/* Pillow's BILINEAR for 8-bit pictures (libImaging/Resample.c): a triangle as wide as the reduction, along rows, then
+ * along columns, each rounded to 8 bits; weights are fixed-point numbers of 22 fraction bits. Since Pillow 13 columns
+ * come first when the height loses more than twice what the width does (found by trying; 0 of 3000 sizes differ). */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* scikit-image's transform.resize(order=1, preserve_range=True, mode="reflect"): a Gaussian of sigma = (in/out - 1) / 2
  * along each side that shrinks (scipy.ndimage.gaussian_filter, cut at 4 sigma), then linear interpolation between pixel
- * centres (ndimage.zoom, grid_mode), mirrored about the outermost centres, clipped to the picture's own range. In f64. */
+ * centres (ndimage.zoom, grid_mode), mirrored about the outermost centres, cut to the picture's own range. In f64. */
 #include <math.h>
 #include <sleef.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static double *make_gaussian(double sigma, int *radius, tare_arena *arena) {
     return w;
 }
 
-/* to[i] = w[0] from[i] + sum over k of w[k] (before[k][i] + after[k][i]) for `count` numbers in a row; the k-th neighbours
- * of a number lie k places of `stride` numbers before and after it, mirrored at the ends of `places`. */
+/* to[i] = w[0] from[i] + sum over k of w[k] (before[k][i] + after[k][i]) for `count` numbers in a row; the k-th
+ * neighbours of a number lie k places of `stride` numbers before and after it, mirrored at the ends of `places`. */
 static void blur_place(double *to, const double *line, int place, int places, size_t stride, size_t count,
                        const double *w, int radius) {
     const double *from = line + (size_t)place * stride;

@@ -19,7 +19,7 @@
  * In a directory or a list each image and each array file is one sample; an array there has the input's shape, or lacks
  * its first dimension when that is 1 or open.
  *
- * A single .npy, and each array of a single .npz, may hold many samples. For an input of shape S and an array of shape A:
+ * A single .npy, and each array of a single .npz, may hold many samples. For an input's shape S and an array's shape A:
  *   A has one dimension more than S and the rest fits S      A[0] samples
  *   A fits S and S[0] is a number                            one sample
  *   A[1…] fits S[1…], S[0] a number that divides A[0]        A[0] / S[0] samples ([N,3,8,8] for [1,3,8,8]: N)
@@ -29,8 +29,8 @@
  * number of samples, or each must fit as it is (one sample). Its keys are the inputs' names; with one input and one key
  * the name does not matter. Deflated arrays of many samples are held in memory; all else is read sample by sample.
  *
- * Element types: what keeps every number is done (f16 to f32, u8 to s32, s64 to s32 when each fits), f64 to f32 is rounded
- * with a note, integers become floats when mean, std or scale is given (scale 1 will do); the rest is refused. */
+ * Element types: what keeps every number is done (f16 to f32, u8 to s32, s64 to s32 when each fits), f64 to f32 is
+ * rounded with a note, integers become floats when mean, std or scale is given (scale 1 will do); all else is refused. */
 typedef struct tare_source {
     const char *input; /* NULL: the only input, or all inputs by the keys of an .npz, or all for random:N */
     const char *path;
@@ -39,19 +39,20 @@ typedef struct tare_source {
 } tare_source;
 
 typedef struct tare_sample {
-    const char
-        *id; /* unique, without '/': the file's name without extension, or a six-digit index. Where two names are alike
-                       but for folder or extension: the whole name, '_' for '/' */
+    /* Unique, without '/': the file's name without extension, or a six-digit index. Where two names are alike but for
+     * folder or extension: the whole name, '_' for '/'. */
+    const char *id;
     size_t index;
-    tare_tensor *const
-        *inputs; /* in the order of the graph's inputs, on the arena of the get; NULL: an input that is an
-                                   initializer too and has no source of its own */
+    /* In the order of the graph's inputs, on the arena of the get; NULL: an input that is an initializer too and has no
+     * source of its own. */
+    tare_tensor *const *inputs;
 } tare_sample;
 
-/* Opens sources for the model's inputs and checks what can be without reading everything: every input has a source, types
- * and shapes fit (an error says both and what to pass). Inputs that are overridable initializers need none. Sources are
- * joined by id; one that has a single sample goes with every sample of the others; one that has numbers for ids goes by
- * order. `range`: NULL, "N" or "A:B" (from A up to but without B), in the order of ids. The model must outlive it. */
+/* Opens sources for the model's inputs and checks what can be without reading everything: every input has a source,
+ * types and shapes fit (an error says both and what to pass). Inputs that are overridable initializers need none.
+ * Sources are joined by id; one that has a single sample goes with every sample of the others; one that has numbers for
+ * ids goes by order. `range`: NULL, "N" or "A:B" (from A up to but without B), in the order of ids. The model must
+ * outlive it. */
 tare_status tare_samples_open(tare_samples **out, const tare_model *model, const tare_source *sources, size_t count,
                               const char *range, tare_log *log, tare_error *err);
 /* Ids sorted as text, the order of every merge; index 0…count-1 counts in that order. */

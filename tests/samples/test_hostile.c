@@ -1,5 +1,5 @@
-/* Files from strangers: every prefix and every changed byte of good ones. Prefixes must be refused; a changed byte may be
- * harmless, but never harm: the sanitizers see to that. */
+/* Files from strangers: every prefix and every changed byte of good ones. Prefixes must be refused; a changed byte may
+ * be harmless, but never harm: the sanitizers see to that. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The door: threads, memory, failures of every allocation; labels. What is read is compared in Python with numpy and others. */
+/* The door: threads, memory, failures of every allocation; labels. What is read is compared in Python with numpy and
+ * others. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
