@@ -96,7 +96,7 @@ static void pass_channels(strip s) {
 void VARIANT(depthwise_f32)(const tare_depthwise_f32_args *d) {
     size_t t = 0;
     do {
-        size_t taps = d->taps - t < TARE_K_BLOCK ? d->taps - t : TARE_K_BLOCK;
+        size_t taps = d->taps - t < TARE_TAP_BLOCK ? d->taps - t : TARE_TAP_BLOCK;
         pass_channels(
             (strip){ .d = d, .tap = d->tap + t, .taps = taps, .is_first = t == 0, .is_last = t + taps == d->taps });
         t += taps;

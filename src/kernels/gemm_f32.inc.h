@@ -1,14 +1,15 @@
 /* Template: f32 matrix product over indirect rows, in the words of vector.inc.h. Before it: TILE_ROWS, the most rows of a
  * tile, and TILES(_), the tiles there are as _(rows, panels): what fits the registers as sums.
  *
- * Rows are taken a block of tiles at a time and k in blocks of 256, so that what a block reads of A and of each few
+ * Rows are taken a block of tiles at a time and k in CACHE_BLOCKs, so that what a block reads of A and of each few
  * panels of B stays in the caches while all its tiles pass. A tile reads its rows where they lie: to copy them together
  * first costs more than the many short runs along k that short taps make. */
 
 enum {
     BLOCK_TILES = 16,
     PANEL_VECTORS = TARE_PANEL / LANES,
-    PANELS_MAX = 4 /* of a tile; tiles have 1, 2 or 4 */
+    PANELS_MAX = 4,   /* of a tile; tiles have 1, 2 or 4 */
+    CACHE_BLOCK = 256 /* of k; a multiple of TARE_K_BLOCK */
 };
 
 /* The product of one block of k for one tile. */
@@ -26,17 +27,17 @@ typedef struct tile {
     bool is_first, is_last; /* block of k: c has no sum yet; bias and clamp follow */
 } tile;
 
-/* What follows the sums of a block: earlier blocks' sums, bias, clamp. */
-INLINE void finish(const tile *t, v *sum, size_t rows, size_t vectors) {
+/* What follows the sums of a chain: earlier chains' sums, bias, clamp. */
+INLINE void finish(const tile *t, v *sum, bool is_first, bool is_last, size_t rows, size_t vectors) {
     float *c = t->c;
     size_t stride = t->c_stride;
-    if (!t->is_first)
+    if (!is_first)
         unroll (r, rows)
             unroll (j, vectors) sum[r * vectors + j] = v_add(v_load(c + r * stride + j * LANES), sum[r * vectors + j]);
-    if (t->is_last && t->bias)
+    if (is_last && t->bias)
         unroll (j, vectors)
             unroll (r, rows) sum[r * vectors + j] = v_add(sum[r * vectors + j], v_load(t->bias + j * LANES));
-    if (t->is_last)
+    if (is_last)
         unroll (i, rows * vectors) sum[i] = v_clamp(sum[i], v_set(t->lo), v_set(t->hi));
     unroll (r, rows)
         unroll (j, vectors) v_store(c + r * stride + j * LANES, sum[r * vectors + j]);
@@ -44,25 +45,35 @@ INLINE void finish(const tile *t, v *sum, size_t rows, size_t vectors) {
 
 /* `rows` and `panels` are constants where this is inlined: the sums stay in registers. */
 INLINE void multiply(const tile *t, size_t rows, size_t panels) {
-    size_t vectors = panels * PANEL_VECTORS, skipped = t->skipped;
-    v sum[TILE_ROWS * PANELS_MAX * PANEL_VECTORS];
+    size_t vectors = panels * PANEL_VECTORS, skipped = t->skipped, depth = t->depth, left = t->count;
     const float *const *a = t->a, *b = t->b;
-    unroll (i, rows * vectors) sum[i] = v_set(0);
-    for (size_t left = t->count; left > 0; a += t->a_step, skipped = 0) {
-        size_t count = t->depth - skipped < left ? t->depth - skipped : left;
-        const float *row[TILE_ROWS];
-        unroll (r, rows) row[r] = a[r] + t->offset + skipped;
-        for (size_t k = 0; k < count; k++, b += TARE_PANEL) {
-            v w[PANELS_MAX * PANEL_VECTORS];
-            unroll (j, vectors) w[j] = v_load(b + j / PANEL_VECTORS * t->b_stride + j % PANEL_VECTORS * LANES);
-            unroll (r, rows) {
-                v x = v_set(row[r][k]);
-                unroll (j, vectors) sum[r * vectors + j] = v_fma(x, w[j], sum[r * vectors + j]);
+    bool is_first = t->is_first;
+    do {
+        v sum[TILE_ROWS * PANELS_MAX * PANEL_VECTORS];
+        size_t chain = left < TARE_K_BLOCK ? left : TARE_K_BLOCK;
+        left -= chain;
+        unroll (i, rows * vectors) sum[i] = v_set(0);
+        while (chain > 0) {
+            size_t count = depth - skipped < chain ? depth - skipped : chain;
+            const float *row[TILE_ROWS];
+            unroll (r, rows) row[r] = a[r] + t->offset + skipped;
+            for (size_t k = 0; k < count; k++, b += TARE_PANEL) {
+                v w[PANELS_MAX * PANEL_VECTORS];
+                unroll (j, vectors) w[j] = v_load(b + j / PANEL_VECTORS * t->b_stride + j % PANEL_VECTORS * LANES);
+                unroll (r, rows) {
+                    v x = v_set(row[r][k]);
+                    unroll (j, vectors) sum[r * vectors + j] = v_fma(x, w[j], sum[r * vectors + j]);
+                }
             }
+            chain -= count;
+            skipped += count;
+            if (skipped < depth) continue;
+            skipped = 0;
+            a += t->a_step;
         }
-        left -= count;
-    }
-    finish(t, sum, rows, vectors);
+        finish(t, sum, is_first, t->is_last && left == 0, rows, vectors);
+        is_first = false;
+    } while (left > 0);
 }
 
 #define TILE(rows, panels)                                                                                             \
@@ -129,7 +140,7 @@ void VARIANT(gemm_f32)(const tare_gemm_f32_args *g) {
         size_t last = first + BLOCK_TILES < count ? first + BLOCK_TILES : count;
         size_t m = first_row(g->rows, first, count), k = 0;
         do {
-            size_t depth = total - k < TARE_K_BLOCK ? total - k : TARE_K_BLOCK, tap = total ? k / g->depth : 0;
+            size_t depth = total - k < CACHE_BLOCK ? total - k : CACHE_BLOCK, tap = total ? k / g->depth : 0;
             tile t = { .a = g->a + tap * g->rows + m,
                        .a_step = g->rows,
                        .depth = g->depth,

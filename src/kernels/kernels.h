@@ -22,7 +22,11 @@
 #define TARE_ARM64
 #endif
 
-enum { TARE_K_BLOCK = 256, TARE_LANES = 16 };
+enum {
+    TARE_K_BLOCK = 16,   /* of a matrix product (docs/decisions/float-order.md) */
+    TARE_TAP_BLOCK = 64, /* of a depthwise convolution and of pooling by it */
+    TARE_LANES = 16
+};
 
 /* What a CPU can do; also what `--cpu` lowers. ORDER: cpu (names in select.c) */
 typedef enum tare_cpu {
@@ -56,7 +60,7 @@ typedef void tare_gemm_f32_fn(const tare_gemm_f32_args *args);
 
 /* Depthwise convolution of a line of pixels, channels last:
  *   c[m][ch] = clamp(Σ_t a_t[m - first_t][ch] * w_t[ch] + bias[ch])  over the taps t with first_t <= m < last_t,
- * in the order of t (blocks of TARE_K_BLOCK taps as above). Taps that lie in the padding are not there: a whole tap is
+ * in the order of t (blocks of TARE_TAP_BLOCK taps). Taps that lie in the padding are not there: a whole tap is
  * left out, one that sticks out at an end has a later `first` or an earlier `last`. */
 typedef struct tare_depthwise_tap {
     const float *a; /* of pixel `first`; the next pixels' lie at a_step floats */

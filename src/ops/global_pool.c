@@ -1,5 +1,5 @@
 /* GlobalAveragePool, GlobalMaxPool: one number for each channel of an image. Run channels-last. The sum runs over the
- * pixels in order, in blocks of 256 whose sums are added in order. */
+ * pixels in order, in blocks of TARE_TAP_BLOCK whose sums are added in order. */
 #include <math.h>
 #include <string.h>
 
@@ -36,14 +36,14 @@ static size_t find_part(const job *j, size_t index, const float **x, float **y) 
 static void average(void *context, size_t index, size_t thread) {
     const job *j = context;
     const tare_kernels *k = j->call->kernels;
-    tare_depthwise_tap taps[TARE_K_BLOCK];
+    tare_depthwise_tap taps[TARE_TAP_BLOCK];
     float ones[PART], block[PART], *y, n = (float)j->pixels;
     const float *x;
     size_t width = find_part(j, index, &x, &y);
     (void)thread;
     for (size_t i = 0; i < PART; i++) ones[i] = 1;
     for (size_t pixel = 0, count; pixel < j->pixels; pixel += count) {
-        count = j->pixels - pixel < TARE_K_BLOCK ? j->pixels - pixel : TARE_K_BLOCK;
+        count = j->pixels - pixel < TARE_TAP_BLOCK ? j->pixels - pixel : TARE_TAP_BLOCK;
         for (size_t i = 0; i < count; i++) taps[i] = (tare_depthwise_tap){ x + (pixel + i) * j->channels, ones, 0, 1 };
         k->depthwise_f32(&(tare_depthwise_f32_args){ .pixels = 1,
                                                      .channels = width,

@@ -34,20 +34,20 @@ static void test_gemm_of_integers(void **state) {
     }
 }
 
-/* 1 + 2^-24 is 1, but a block of 256 is summed before it is added: the order is seen in the last bit. */
+/* 1 + 2^-24 is 1, but a block is summed before it is added: the order is seen in the last bit. */
 static void test_gemm_adds_blocks(void **state) {
     (void)state;
     enum { DEPTH = 2 * TARE_K_BLOCK };
     float a[DEPTH], packed[DEPTH * TARE_PANEL] = { 0 }, c;
     const float *row = a;
     for (int k = 0; k < DEPTH; k++) {
-        a[k] = k == 0 ? 1 : k < TARE_K_BLOCK ? 0 : 0x1p-32f;
+        a[k] = k == 0 ? 1 : k < TARE_K_BLOCK ? 0 : 0x1p-24f / TARE_K_BLOCK;
         packed[k * TARE_PANEL] = 1;
     }
     tare_gemm_f32_args g = { 1, 1, 1, DEPTH, &row, 0, packed, NULL, &c, 1, -INFINITY, INFINITY };
     tare_gemm_f32_scalar(&g);
     assert_true(c == 1 + 0x1p-24f); /* a tie, to even: 1 */
-    a[DEPTH - 1] = 0x1p-31f;
+    a[DEPTH - 1] = 0x1p-23f / TARE_K_BLOCK;
     tare_gemm_f32_scalar(&g);
     assert_true(c == 1 + 0x1p-23f);
 }

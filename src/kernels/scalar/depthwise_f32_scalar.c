@@ -9,8 +9,8 @@ static float dot(const tare_depthwise_f32_args *d, size_t m, size_t channel) {
         const tare_depthwise_tap *tap = &d->tap[t];
         if (tap->first <= m && m < tap->last)
             block = fmaf(tap->a[(m - tap->first) * d->a_step + channel], tap->w[channel], block);
-        if ((t + 1) % TARE_K_BLOCK != 0 && t + 1 != d->taps) continue;
-        sum = t < TARE_K_BLOCK ? block : sum + block;
+        if ((t + 1) % TARE_TAP_BLOCK != 0 && t + 1 != d->taps) continue;
+        sum = t < TARE_TAP_BLOCK ? block : sum + block;
         block = 0;
     }
     return sum;
