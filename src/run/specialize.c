@@ -154,19 +154,31 @@ static void need_results(const tare_plan *plan, const tare_session *session) {
     }
 }
 
+/* A node that asked for numbers runs whether or not its outputs are wanted: its guard is what all that was folded behind
+ * it relies on. */
+static void need_pinned(const tare_plan *plan) {
+    size_t index = 0;
+    tare_for_nodes (node, plan->graph) {
+        for (size_t i = 0; i < plan->pins.count; i++)
+            if (plan->pins.at[i].node == index && node != plan->stop) node->mark = TARE_NODE_NEEDED;
+        index++;
+    }
+}
+
 /* Sets node->mark: backwards from what is wanted; a node whose outputs were folded need not run. */
 static void find_needed(tare_plan *plan, const tare_session *session, bool are_folded) {
     tare_graph *graph = plan->graph;
     clear_marks(graph);
     tare_for_nodes (node, graph) node->mark = TARE_NODE_SKIPPED;
+    if (are_folded) need_pinned(plan);
     if (plan->stop)
         need_reads(plan->stop);
     else
         need_results(plan, session);
     for (tare_node *node = plan->stop ? plan->stop->previous : graph->last; node; node = node->previous) {
-        for (int i = 0; i < node->output_count; i++)
-            if (node->outputs[i] && node->outputs[i]->mark) node->mark = TARE_NODE_NEEDED;
-        if (are_folded && is_folded(plan, node)) node->mark = TARE_NODE_SKIPPED;
+        bool is_wanted = false;
+        for (int i = 0; i < node->output_count; i++) is_wanted |= node->outputs[i] && node->outputs[i]->mark;
+        if (is_wanted && !(are_folded && is_folded(plan, node))) node->mark = TARE_NODE_NEEDED;
         if (node->mark == TARE_NODE_NEEDED) need_reads(node);
     }
 }
@@ -237,7 +249,7 @@ static tare_status infer(tare_plan *plan, const tare_session *session, tare_node
     TARE_TRY(tare_node_infer(node, err));
     if (is_control) apply_pins(plan, index, &is_pinned);
     *known = is_complete(node);
-    if (*known && may_fold(session, node)) TARE_TRY(tare_node_evaluate(node, &is_done, err));
+    if (*known && !is_pinned && may_fold(session, node)) TARE_TRY(tare_node_evaluate(node, &is_done, err));
     if (is_pinned && !is_control) drop_data_pins(plan, index);
     return TARE_OK;
 }
