@@ -1,0 +1,174 @@
+/* Sessions: what they compute is, to the bit, what the nodes give one by one, whatever the plan did with layouts, memory,
+ * views, clamps, threads and taps. */
+#include <string.h>
+
+#include "run/plan.h"
+#include "run/session.h"
+#include "support/fail_nth.h"
+#include "support/graphs.h"
+
+enum { RANDOM_GRAPHS = 150 };
+
+typedef struct run {
+    tare_backend backend;
+    tare_pool *pool;
+    bool taps_all;
+    const tare_map *wanted; /* what taps compare with; NULL: they only count */
+    size_t shown;
+    const tare_value *last; /* shown: producers come in the nodes' order */
+} run;
+
+static tare_status look(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
+                        tare_error *err) {
+    run *r = context;
+    (void)err;
+    r->shown++;
+    assert_int_equal(real->dtype, TARE_F32);
+    if (r->backend == TARE_BACKEND_FLOAT) assert_null(before);
+    assert_int_equal(before != NULL, value->quant && r->backend == TARE_BACKEND_QDQ);
+    if (r->wanted) graphs_check_same(value->name, real, tare_map_get(r->wanted, value->name));
+    return TARE_OK;
+}
+
+static tare_session *open_session(const tare_model *model, run *r) {
+    const tare_session_options options = { .backend = r->backend, .cpu = tare_cpu_detect(), .pool = r->pool };
+    tare_session *session = NULL;
+    assert_ok(tare_session_new(&session, model, &options, &err));
+    if (r->taps_all) assert_ok(tare_session_set_tap(session, NULL, 0, true, look, r, &err));
+    return session;
+}
+
+static void check_outputs(const tare_session *session, const tare_model *model, const tare_map *wanted) {
+    for (size_t i = 0; i < model->graph->outputs.count; i++) {
+        const char *name = model->graph->outputs.at[i]->name;
+        graphs_check_same(name, tare_session_output(session, i), tare_map_get(wanted, name));
+    }
+}
+
+/* ---- what a plan must never do ---- */
+
+static void check_buffers(const tare_plan *plan) {
+    for (size_t i = 0; i < plan->buffers.count; i++) {
+        const tare_buffer *a = &plan->buffers.at[i];
+        assert_int_equal(a->offset % 64, 0);
+        assert_true(a->first <= a->last && a->offset + a->size <= plan->activations);
+        for (size_t j = 0; j < i; j++) {
+            const tare_buffer *b = &plan->buffers.at[j];
+            bool together = a->first <= b->last && b->first <= a->last;
+            bool overlap = a->offset < b->offset + b->size && b->offset < a->offset + a->size;
+            if (together && overlap) fail_msg("buffers %zu and %zu live and lie together", i, j);
+        }
+    }
+}
+
+static void check_slots(const tare_plan *plan) {
+    for (size_t i = 0; i < plan->slots.count; i++) {
+        const tare_slot *slot = plan->slots.at[i];
+        if (slot->storage != TARE_STORED_SLAB) continue;
+        const tare_buffer *buffer = &plan->buffers.at[slot->place];
+        assert_true(slot->tensor.size <= buffer->size);
+        assert_true(buffer->first <= slot->first && slot->last <= buffer->last);
+    }
+}
+
+static void check_plan(const tare_session *session) {
+    const tare_plan *plan = session->plans[0];
+    const tare_session_memory memory = tare_session_get_memory(session);
+    check_buffers(plan);
+    check_slots(plan);
+    assert_int_equal(memory.slab + memory.scratch, tare_plan_slab(plan));
+    assert_true(session->slab_size >= tare_plan_slab(plan));
+}
+
+/* ---- random graphs ---- */
+
+static void run_random(uint64_t seed, tare_backend backend) {
+    tare_arena *arena = tare_arena_new();
+    const char *text = graphs_random_text(arena, seed);
+    graphs_at_hand = text;
+    tare_model *model = graphs_parse(text);
+    if (backend == TARE_BACKEND_QDQ) graphs_quantize(model, seed);
+    tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
+    tare_map wanted;
+    graphs_evaluate(&wanted, model, &x, backend, arena);
+    const size_t threads[] = { 1, 2, 7 };
+    for (size_t t = 0; t < 3; t++) {
+        for (int taps_all = 0; taps_all < 2; taps_all++) {
+            run r = { .backend = backend, .taps_all = taps_all, .wanted = &wanted };
+            r.pool = threads[t] > 1 ? tare_pool_new(threads[t]) : NULL;
+            tare_session *session = open_session(model, &r);
+            for (int again = 0; again < 2; again++) {
+                assert_ok(tare_session_run(session, &x, &err));
+                check_outputs(session, model, &wanted);
+            }
+            check_plan(session);
+            if (taps_all) assert_int_equal(r.shown, 2 * (wanted.entries.count));
+            tare_session_free(session);
+            tare_pool_free(r.pool);
+        }
+    }
+    tare_model_free(model);
+    tare_arena_free(arena);
+}
+
+static void random_graphs_in_float(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) run_random(seed, TARE_BACKEND_FLOAT);
+}
+
+static void random_graphs_in_qdq(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) run_random(seed, TARE_BACKEND_QDQ);
+}
+
+/* ---- twins ---- */
+
+typedef struct local_look {
+    const tare_map *real, *local;
+    size_t shown;
+} local_look;
+
+static tare_status look_local(void *context, const tare_value *value, const tare_tensor *real,
+                              const tare_tensor *before, tare_error *err) {
+    local_look *l = context;
+    (void)err;
+    l->shown++;
+    assert_non_null(tare_map_get(l->local, value->name));
+    graphs_check_same(value->name, before, tare_map_get(l->real, value->name));
+    graphs_check_same(value->name, real, tare_map_get(l->local, value->name));
+    return TARE_OK;
+}
+
+static void random_graphs_by_node(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) {
+        tare_arena *arena = tare_arena_new();
+        graphs_at_hand = graphs_random_text(arena, seed);
+        tare_model *model = graphs_parse(graphs_at_hand);
+        tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
+        tare_map real, local;
+        graphs_evaluate(&real, model, &x, TARE_BACKEND_FLOAT, arena);
+        graphs_quantize(model, seed);
+        graphs_evaluate_local(&local, model, &real, arena);
+        run r = { .backend = TARE_BACKEND_LOCAL };
+        local_look l = { .real = &real, .local = &local };
+        tare_session *session = open_session(model, &r);
+        assert_ok(tare_session_set_tap(session, NULL, 0, true, look_local, &l, &err));
+        assert_ok(tare_session_run(session, &x, &err));
+        check_outputs(session, model, &real);
+        check_plan(session);
+        assert_int_equal(l.shown, local.entries.count);
+        tare_session_free(session);
+        tare_model_free(model);
+        tare_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_graphs_in_float),
+        cmocka_unit_test(random_graphs_in_qdq),
+        cmocka_unit_test(random_graphs_by_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
