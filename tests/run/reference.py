@@ -148,6 +148,71 @@ def drop_quantization(model):
     return model
 
 
+# ---- QOperator files: each operator on codes becomes the operator on real numbers
+
+# operator -> (float operator, which inputs are (codes, scale, zero) triples, index of an int32 bias or None)
+ON_CODES = {
+    "QLinearConv": ("Conv", (0, 3), 8),
+    "QLinearAdd": ("Add", (0, 3), None),
+    "QLinearAveragePool": ("AveragePool", (0,), None),
+    "QLinearSoftmax": ("Softmax", (0,), None),
+    "QGemm": ("Gemm", (0, 3), 6),
+}
+
+
+def real_constant(codes, scale, zero, axis):
+    shape = [-1 if i == axis else 1 for i in range(codes.ndim)] if scale.size > 1 else []
+    return ((codes.astype(np.int64) - zero.astype(np.int64).reshape(shape)) * scale.astype(np.float64).reshape(shape)
+            ).astype(np.float32)
+
+
+def expand_operators_on_codes(model):
+    """What the float backend computes of a QOperator file; the real value of 'x' is called 'x_1', as tare calls it."""
+    if not any(node.op_type in ON_CODES for node in model.graph.node):
+        return model
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    real, nodes = {}, []
+
+    def read(node, at, axis):
+        name, scale, zero = node.input[at:at + 3]
+        if name not in constants:
+            return real[name]
+        if name + "_real" not in constants:
+            constants[name + "_real"] = real_constant(constants[name], constants[scale], constants[zero], axis)
+            model.graph.initializer.append(numpy_helper.from_array(constants[name + "_real"], name + "_real"))
+        return name + "_real"
+
+    for node in model.graph.node:
+        if node.op_type == "QuantizeLinear":
+            real[node.output[0]] = node.input[0]
+        elif node.op_type == "DequantizeLinear":
+            nodes.append(onnx.helper.make_node("Identity", [real[node.input[0]]], [node.output[0]]))
+        elif node.op_type in ON_CODES:
+            op, triples, bias = ON_CODES[node.op_type]
+            attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute
+                          if a.name not in ("channels_last", "opset")}
+            axis = 1 if op == "Gemm" and not attributes.get("transB") else 0
+            inputs = [read(node, at, axis) for at in triples]
+            if bias is not None and len(node.input) > bias and node.input[bias]:
+                scale = constants[node.input[1]].astype(np.float64) * constants[node.input[4]].astype(np.float64)
+                array = (constants[node.input[bias]] * scale).astype(np.float32)
+                model.graph.initializer.append(numpy_helper.from_array(array, node.input[bias] + "_real"))
+                inputs.append(node.input[bias] + "_real")
+            real[node.output[0]] = node.output[0] + "_1"
+            nodes.append(onnx.helper.make_node(op, inputs, [node.output[0] + "_1"], **attributes))
+        else:
+            if node.input[0] in real:
+                real[node.output[0]] = node.output[0] + "_1"
+                node.input[0] = real[node.input[0]]
+                node.output[0] += "_1"
+            nodes.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    del model.graph.value_info[:]
+    return model
+
+
 def with_domains(model):
     """Exporters leave out the opset of the domain of Quant."""
     known = {entry.domain for entry in model.opset_import}
@@ -240,7 +305,7 @@ def both(path, feeds):
     """(f64 values, f32 values or None) of the float form of a model; feeds as fit_feeds gives them."""
     data = pathlib.Path(path).read_bytes()
     key = (hashlib.sha256(data).hexdigest(), digest(feeds), onnx.__version__, pathlib.Path(__file__).read_bytes())
-    model = drop_quantization(onnx.load(str(path)))
+    model = drop_quantization(expand_operators_on_codes(onnx.load(str(path))))
     return kept((key, "f64"), lambda: reference_values(model, feeds)), kept(
         (key, "f32"), lambda: runtime_values(model, feeds))
 
