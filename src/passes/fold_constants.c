@@ -45,9 +45,10 @@ static void detach(tare_node *node) {
 
 /* Gather(Shape(x), indices): the dimensions it takes, when all are known. */
 static bool read_dims(const tare_node *node, int64_t *dims, size_t *count) {
+    if (!tare_node_is(node, "Gather") || !tare_node_output(node, 0)) return false;
     const tare_node *shape = node->inputs[0]->producer;
-    if (!tare_node_is(node, "Gather") || !tare_node_is(shape, "Shape") || tare_attr_int(node, "axis", 0) ||
-        tare_attr_int(shape, "start", 0) || !tare_value_read_s64(node->inputs[1], dims, DIMS_MAX, count))
+    if (!tare_node_is(shape, "Shape") || tare_attr_int(node, "axis", 0) || tare_attr_int(shape, "start", 0) ||
+        !tare_value_read_s64(node->inputs[1], dims, DIMS_MAX, count))
         return false;
     const tare_shape *of = &shape->inputs[0]->shape;
     for (size_t i = 0; i < *count; i++) {

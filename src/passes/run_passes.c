@@ -40,7 +40,9 @@ void tare_pass_changed(tare_pass_context *context, const char *format, ...) {
 
 /* ---- one pass ---- */
 
+/* A node whose first output nobody wants is no one's business but dead code's. */
 static bool is_root(const tare_pass *pass, const tare_node *node) {
+    if (!tare_node_output(node, 0)) return false;
     if (!pass->roots) return true;
     for (const char *const *root = pass->roots; *root; root++)
         if (tare_node_is(node, *root)) return true;
