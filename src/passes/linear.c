@@ -139,6 +139,14 @@ static int compare_f64(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Channels of next to nothing, a 2^-24 of the largest, are dead: they do not count for the median. */
+static double median_of_living(double *sorted, int64_t count) {
+    int64_t dead = 0;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_f64);
+    while (dead < count && sorted[dead] <= sorted[count - 1] * 0x1p-24) dead++;
+    return dead < count ? sorted[dead + (count - dead) / 2] : 0;
+}
+
 static void warn_of_outliers(tare_pass_context *context, const tare_linear *l, const float *weight, int64_t count,
                              double *work) {
     double *most = work, *sorted = work + l->channels;
@@ -149,8 +157,7 @@ static void warn_of_outliers(tare_pass_context *context, const tare_linear *l, c
         most[output] = fmax(most[output], fabs((double)weight[i]));
     }
     memcpy(sorted, most, (size_t)l->channels * sizeof *most);
-    qsort(sorted, (size_t)l->channels, sizeof *sorted, compare_f64);
-    double median = sorted[l->channels / 2];
+    double median = median_of_living(sorted, l->channels);
     int64_t worst = 0;
     for (int64_t c = 1; c < l->channels; c++)
         if (most[c] > most[worst]) worst = c;

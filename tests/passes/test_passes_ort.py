@@ -185,6 +185,61 @@ def test_model(driver, tmp_path, path):
         assert checked + len(same) > 0
 
 
+# ---- old forms ----
+
+def clipped_conv(opset):
+    """The same Conv and Clip(0, 6) in an opset that has Clip's bounds as attributes, or as inputs."""
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    weight = np.linspace(-1, 1, 2 * 3 * 3 * 3, dtype=np.float32).reshape(2, 3, 3, 3)
+    constants = [numpy_helper.from_array(weight, "w")]
+    if opset < 11:
+        clip = helper.make_node("Clip", ["c"], ["y"], min=0.0, max=6.0)
+    else:
+        clip = helper.make_node("Clip", ["c", "lo", "hi"], ["y"])
+        constants += [numpy_helper.from_array(np.float32(bound), name) for name, bound in (("lo", 0), ("hi", 6))]
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["c"]), clip], "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3, 5, 5])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 2, 3, 3])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 11, 12, 13])
+def test_clip_forms(driver, tmp_path, opset):
+    """cases.md Q4: one Conv and Clip in many opsets are one graph, and compute one thing."""
+    onnx.save(clipped_conv(opset), tmp_path / "in.onnx")
+    status, _, log = driver(tmp_path / "in.onnx", tmp_path / "out.onnx")
+    assert status == 0, log
+    optimized = onnx.load(tmp_path / "out.onnx")
+    assert [node.op_type for node in optimized.graph.node] == ["Conv", "Clip"]
+    made = feeds(clipped_conv(13), 1)
+    wanted = session(clipped_conv(13).SerializeToString()).run(None, made)[0]
+    np.testing.assert_array_equal(wanted, session(optimized.SerializeToString()).run(None, made)[0])
+
+
+@pytest.mark.parametrize("opset, bounds, wanted", [(13, ("", 6), [-3, 0, 5, 6]), (9, (0, ""), [0, 0, 5, 1e30]),
+                                                   (13, (5, 2), [2, 2, 2, 2])])
+def test_clip_bounds(driver, tmp_path, opset, bounds, wanted):
+    """cases.md A2: bounds that are left out, or stand the wrong way round."""
+    helper = onnx.helper
+    constants = []
+    if opset < 11:
+        clip = helper.make_node("Clip", ["x"], ["y"], **{k: float(b) for k, b in zip(("min", "max"), bounds) if b != ""})
+    else:
+        names = [name if b != "" else "" for name, b in zip(("lo", "hi"), bounds)]
+        clip = helper.make_node("Clip", ["x", *names], ["y"])
+        constants = [onnx.numpy_helper.from_array(np.float32(b), name) for name, b in zip(names, bounds) if b != ""]
+    ports = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy"]
+    model = helper.make_model(helper.make_graph([clip], "g", ports[:1], ports[1:], constants),
+                              opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.save(model, tmp_path / "in.onnx")
+    status, _, log = driver(tmp_path / "in.onnx", tmp_path / "out.onnx")
+    assert status == 0, log
+    x = np.array([-3, 0, 5, 1e30 if opset < 11 else 9], np.float32)
+    got = session((tmp_path / "out.onnx").read_bytes()).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(got, np.array(wanted, np.float32))
+
+
 # ---- functions that older opsets spell ----
 
 @pytest.mark.parametrize("name, number, case", [c for c in CASES if c[0].startswith("recognise-")],
