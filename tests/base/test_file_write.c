@@ -255,6 +255,7 @@ static void test_an_error_is_kept(void **state) {
 /* Runs `child` in a process of its own and returns its wait status. */
 static int in_child(void (*child)(void *context), void *context) {
     pid_t pid = fork();
+    assert_true(pid >= 0); /* -1 as a process to wait for, or to kill, would be all of them */
     if (pid == 0) {
         child(context);
         _exit(0);
@@ -408,6 +409,7 @@ static void test_stale_temporaries(void **state) {
     int ready[2], done[2];
     assert_int_equal(pipe(ready) | pipe(done), 0);
     pid_t living = fork();
+    assert_true(living >= 0); /* -1 as a process to wait for, or to kill, would be all of them */
     if (living == 0) {
         stop_in_the_middle(&t);
         char byte = 0;
@@ -462,6 +464,7 @@ static void test_killed_at_any_moment(void **state) {
     size_t stale = 0;
     for (long i = 0; i < kills; i++) {
         pid_t child = fork();
+        assert_true(child >= 0); /* -1 as a process to wait for, or to kill, would be all of them */
         if (child == 0) write_for_ever(path);
         struct timespec pause = { .tv_nsec = (long)(test_random_unit(&random) * 8e6) };
         nanosleep(&pause, NULL);
