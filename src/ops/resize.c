@@ -70,28 +70,30 @@ static tare_status read_axes(const attributes *attrs, request *r, tare_error *er
     return TARE_OK;
 }
 
-/* The numbers of scales or sizes. *known false: they are computed. */
-static tare_status read_request(const tare_node *node, request *r, bool *known, tare_error *err) {
-    const tare_value *scales = given(node, SCALES), *sizes = given(node, SIZES);
-    if (!scales == !sizes) return tare_fail(err, TARE_E_MALFORMED, "wants either scales or sizes");
-    const tare_value *value = scales ? scales : sizes;
-    r->has_scales = scales != NULL;
-    *known = tare_value_is_constant(value);
-    if (!*known) return TARE_OK;
-    size_t count = value->constant->size / tare_dtype_size(value->constant->dtype);
-    if (count != (size_t)r->count)
-        return tare_fail(err, TARE_E_MALFORMED, "%zu %s for %d axes", count, scales ? "scales" : "sizes", r->count);
-    if (scales && value->constant->dtype != TARE_F32)
-        return tare_fail(err, TARE_E_MALFORMED, "scales are %s, want f32", tare_dtype_name(value->constant->dtype));
-    if (!scales && !tare_value_read_s64(sizes, r->size, TARE_RANK_MAX, &count))
-        return tare_fail(err, TARE_E_MALFORMED, "sizes are %s, want s64", tare_dtype_name(value->constant->dtype));
+/* The numbers of scales or sizes, where they are known: `numbers` is NULL where they are not. */
+static tare_status read_numbers(const tare_tensor *numbers, request *r, tare_error *err) {
+    const char *what = r->has_scales ? "scales" : "sizes";
+    const size_t count = numbers->size / tare_dtype_size(numbers->dtype);
+    if (count != (size_t)r->count) return tare_fail(err, TARE_E_MALFORMED, "%zu %s for %d axes", count, what, r->count);
+    if (numbers->dtype != (r->has_scales ? TARE_F32 : TARE_S64))
+        return tare_fail(err, TARE_E_MALFORMED, "%s are %s, want %s", what, tare_dtype_name(numbers->dtype),
+                         r->has_scales ? "f32" : "s64");
     for (int i = 0; i < r->count; i++) {
-        if (scales) r->scale[i] = ((const float *)value->constant->data)[i];
-        if (scales ? !(r->scale[i] > 0 && r->scale[i] < 1e9f) : r->size[i] < 0)
-            return tare_fail(err, TARE_E_MALFORMED, "%s %d is %.9g, must be above 0", scales ? "scale" : "size", i,
-                             scales ? (double)r->scale[i] : (double)r->size[i]);
+        const double number = tare_dtype_f64_at(numbers->dtype, numbers->data, (size_t)i);
+        if (r->has_scales ? !(number > 0 && number < 1e9) : number < 0)
+            return tare_fail(err, TARE_E_MALFORMED, "%s: number %d is %.9g, must be above 0", what, i, number);
+        if (r->has_scales)
+            r->scale[i] = (float)number;
+        else
+            r->size[i] = (int64_t)number;
     }
     return TARE_OK;
+}
+
+/* Which of the two inputs asks; -1: none, or both. */
+static int asking_input(const tare_node *node) {
+    const bool scales = given(node, SCALES), sizes = given(node, SIZES);
+    return scales == sizes ? -1 : scales ? SCALES : SIZES;
 }
 
 /* Sizes that keep the aspect: one scale for all axes, the least or the greatest that is asked for. */
@@ -122,9 +124,12 @@ static tare_status infer(tare_node *node, tare_error *err) {
     if (attrs->mode != TARE_RESIZE_NEAREST) TARE_TRY(tare_infer_check(node, X, 1u << TARE_F32, err));
     if (x->shape.rank < 0) return tare_infer_set(node, 0, x->dtype, NULL, err);
     request r = { .rank = x->shape.rank };
-    bool known;
     TARE_TRY(read_axes(attrs, &r, err));
-    TARE_TRY(read_request(node, &r, &known, err));
+    const int input = asking_input(node);
+    if (input < 0) return tare_fail(err, TARE_E_MALFORMED, "wants either scales or sizes");
+    r.has_scales = input == SCALES;
+    const bool known = tare_value_is_constant(node->inputs[input]);
+    if (known) TARE_TRY(read_numbers(node->inputs[input]->constant, &r, err));
     tare_shape y = x->shape;
     for (int i = 0; i < r.count; i++) {
         const bool fixed = known && (x->shape.dim[r.axis[i]] >= 0 || (!r.has_scales && !attrs->policy));
@@ -181,7 +186,17 @@ typedef struct state {
     float extrapolation;
 } state;
 
-static tare_status axis_of(const tare_prepare *p, const request *r, int i, tare_resize_axis *axis, tare_error *err) {
+/* All that the steps depend on. They are made when the plan is, or by each run when scales, sizes or roi are its data. */
+typedef struct setting {
+    const tare_node *node;
+    const attributes *attrs;
+    tare_layout layout;
+    const tare_tensor *numbers, *roi; /* NULL: not known, or not wanted */
+    const tare_tensor *x, *y;
+    tare_arena *arena;
+} setting;
+
+static tare_status axis_of(const setting *p, const request *r, int i, tare_resize_axis *axis, tare_error *err) {
     const attributes *attrs = p->attrs;
     const int at = tare_layout_axis(p->layout, r->axis[i], r->rank);
     *axis = (tare_resize_axis){ .mode = attrs->mode,
@@ -191,15 +206,13 @@ static tare_status axis_of(const tare_prepare *p, const request *r, int i, tare_
                                 .antialias = attrs->antialias != 0,
                                 .cubic_a = attrs->cubic_a,
                                 .extrapolation = attrs->extrapolation,
-                                .in = p->inputs[X]->shape.dim[at],
-                                .out = p->outputs[0]->shape.dim[at] };
+                                .in = p->x->shape.dim[at],
+                                .out = p->y->shape.dim[at] };
     axis->scale = r->has_scales || attrs->policy ? r->scale[i] : (float)axis->out / (float)axis->in;
     if (attrs->coordinate != TARE_RESIZE_CROP) return TARE_OK;
-    const tare_value *roi = given(p->node, ROI);
-    const tare_tensor *t = roi ? roi->constant : NULL;
+    const tare_tensor *t = p->roi;
     if (!t || t->dtype != TARE_F32 || t->size != (size_t)r->count * 2 * sizeof(float))
-        return tare_fail(err, TARE_E_UNSUPPORTED, "tf_crop_and_resize wants a constant f32 roi of %d numbers",
-                         2 * r->count);
+        return tare_fail(err, TARE_E_UNSUPPORTED, "tf_crop_and_resize wants an f32 roi of %d numbers", 2 * r->count);
     axis->roi_start = ((const float *)t->data)[i];
     axis->roi_end = ((const float *)t->data)[r->count + i];
     return TARE_OK;
@@ -209,7 +222,7 @@ static bool changes(const tare_resize_axis *a) {
     return a->in != a->out || a->scale != 1 || a->coordinate == TARE_RESIZE_CROP;
 }
 
-static tare_status add_step(tare_prepare *p, const request *r, int i, tare_shape *now, state *s, tare_error *err) {
+static tare_status add_step(const setting *p, const request *r, int i, tare_shape *now, state *s, tare_error *err) {
     tare_resize_axis axis;
     TARE_TRY(axis_of(p, r, i, &axis, err));
     if (!changes(&axis)) return TARE_OK;
@@ -225,29 +238,48 @@ static tare_status add_step(tare_prepare *p, const request *r, int i, tare_shape
                  .inner = (size_t)tare_shape_product(now, at + 1, r->rank) };
     now->dim[at] = axis.out;
     size_t size;
-    if (!tare_tensor_size(p->outputs[0]->dtype, now, &size)) return tare_fail(err, TARE_E_LIMIT, "too large");
+    if (!tare_tensor_size(p->y->dtype, now, &size)) return tare_fail(err, TARE_E_LIMIT, "too large");
     if (size > s->buffer) s->buffer = size;
     return tare_resize_make_taps(&axis, p->arena, &t->taps, err);
 }
 
+/* The shape in ONNX's order of what lies in the node's layout. */
+static tare_shape onnx_shape(const tare_tensor *tensor, tare_layout layout) {
+    tare_shape shape = tensor->shape;
+    for (int i = 0; i < shape.rank; i++) shape.dim[i] = tensor->shape.dim[tare_layout_axis(layout, i, shape.rank)];
+    return shape;
+}
+
+static tare_status make_steps(const setting *p, state *s, tare_error *err) {
+    request r = { .rank = p->x->shape.rank, .has_scales = asking_input(p->node) == SCALES };
+    TARE_TRY(read_axes(p->attrs, &r, err));
+    TARE_TRY(read_numbers(p->numbers, &r, err));
+    tare_shape now = p->x->shape, onnx = onnx_shape(p->x, p->layout);
+    if (p->attrs->policy) keep_aspect(p->attrs, &onnx, &r);
+    s->extrapolation = p->attrs->extrapolation;
+    for (int i = 0; i < r.count; i++) TARE_TRY(add_step(p, &r, i, &now, s, err));
+    if (!tare_shape_equal(&now, &p->y->shape))
+        return tare_fail(err, TARE_E_MALFORMED, "scales or sizes ask for another shape than was planned");
+    s->buffer = (s->buffer + 63) / 64 * 64;
+    s->bilinear = p->attrs->mode == TARE_RESIZE_LINEAR && s->count == 2 && s->steps[1].axis == s->steps[0].axis + 1 &&
+                  s->steps[0].taps.taps == 2 && s->steps[1].taps.taps == 2 && p->attrs->coordinate != TARE_RESIZE_CROP;
+    return TARE_OK;
+}
+
+static size_t scratch_of(const state *s) { return s->count > 1 && !s->bilinear ? 2 * s->buffer : 0; }
+
 static tare_status prepare(tare_prepare *p, tare_error *err) {
     const attributes *attrs = p->attrs;
+    const tare_tensor *roi = p->input_count > ROI ? p->inputs[ROI] : NULL;
+    const setting now = { p->node, attrs,        p->layout,     p->inputs[asking_input(p->node)],
+                          roi,     p->inputs[X], p->outputs[0], p->arena };
+    p->state = NULL;
+    if (!now.numbers->data || (attrs->coordinate == TARE_RESIZE_CROP && roi && !roi->data)) return TARE_OK;
     state *s = tare_arena_alloc(p->arena, 1, sizeof *s);
     if (!s) return tare_fail_memory(err, sizeof *s);
-    request r = { .rank = p->inputs[X]->shape.rank };
-    bool known;
-    TARE_TRY(read_axes(attrs, &r, err));
-    TARE_TRY(read_request(p->node, &r, &known, err));
-    if (!known) return tare_fail(err, TARE_E_UNSUPPORTED, "scales and sizes must be known before running");
-    tare_shape now = p->inputs[X]->shape, onnx = p->node->inputs[X]->shape;
-    if (attrs->policy) keep_aspect(attrs, &onnx, &r);
-    s->extrapolation = attrs->extrapolation;
-    for (int i = 0; i < r.count; i++) TARE_TRY(add_step(p, &r, i, &now, s, err));
-    s->buffer = (s->buffer + 63) / 64 * 64;
-    s->bilinear = attrs->mode == TARE_RESIZE_LINEAR && s->count == 2 && s->steps[1].axis == s->steps[0].axis + 1 &&
-                  s->steps[0].taps.taps == 2 && s->steps[1].taps.taps == 2 && attrs->coordinate != TARE_RESIZE_CROP;
+    TARE_TRY(make_steps(&now, s, err));
     p->state = s;
-    p->scratch_size = s->count > 1 && !s->bilinear ? 2 * s->buffer : 0;
+    p->scratch_size = scratch_of(s);
     return TARE_OK;
 }
 
@@ -315,12 +347,10 @@ static void mix_planes(void *context, size_t plane, size_t thread) {
     }
 }
 
-static tare_status run(const tare_call *call, tare_error *err) {
-    const state *s = call->state;
+static void take_steps(const tare_call *call, const state *s, char *scratch) {
     const attributes *attrs = call->attrs;
     const tare_tensor *x = call->inputs[X];
     tare_tensor *y = call->outputs[0];
-    (void)err;
     job j = { .s = s, .t = s->steps, .from = x->data, .to = y->data, .size = tare_dtype_size(y->dtype) };
     if (!s->count) {
         memcpy(y->data, x->data, y->size);
@@ -328,11 +358,39 @@ static tare_status run(const tare_call *call, tare_error *err) {
         tare_pool_run(call->pool, s->steps[0].outer, mix_planes, &j);
     } else {
         for (int i = 0; i < s->count; i++, j.t++, j.from = j.to) {
-            j.to = i + 1 == s->count ? y->data : (char *)call->scratch + (size_t)(i % 2) * s->buffer;
+            j.to = i + 1 == s->count ? y->data : scratch + (size_t)(i % 2) * s->buffer;
             tare_pool_run(call->pool, j.t->outer, attrs->mode == TARE_RESIZE_NEAREST ? copy_rows : mix_rows, &j);
         }
     }
+}
+
+static tare_status run_on_data(const tare_call *call, tare_arena *arena, tare_error *err) {
+    const setting now = { call->node,
+                          call->attrs,
+                          call->layout,
+                          call->inputs[asking_input(call->node)],
+                          call->input_count > ROI ? call->inputs[ROI] : NULL,
+                          call->inputs[X],
+                          call->outputs[0],
+                          arena };
+    state s = { 0 };
+    TARE_TRY(make_steps(&now, &s, err));
+    char *scratch = tare_arena_alloc_raw(arena, scratch_of(&s) + 1, 1);
+    if (!scratch) return tare_fail_memory(err, scratch_of(&s));
+    take_steps(call, &s, scratch);
     return TARE_OK;
+}
+
+static tare_status run(const tare_call *call, tare_error *err) {
+    if (call->state) {
+        take_steps(call, call->state, call->scratch);
+        return TARE_OK;
+    }
+    tare_arena *arena = tare_arena_new();
+    if (!arena) return tare_fail_memory(err, 0);
+    tare_status status = run_on_data(call, arena, err);
+    tare_arena_free(arena);
+    return status;
 }
 
 const tare_op tare_op_resize = {
