@@ -1,4 +1,5 @@
 # Every C test under ThreadSanitizer.
+# proves: include src tests
 set -eu
 cmake --preset tsan >/dev/null
 cmake --build --preset tsan

@@ -1,4 +1,5 @@
 # The tests of base under Valgrind, which sees what sanitizers do not: values that were never set.
+# proves: src/base tests/base tests/support
 set -eu
 cmake --preset dev >/dev/null
 cmake --build --preset dev

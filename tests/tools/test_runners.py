@@ -1,5 +1,6 @@
 """tools/run-tests counts what cmocka, pytest and ctest say; tools/proof keeps results and goes on where it stopped."""
 import pathlib
+import re
 import shutil
 import subprocess
 import xml.sax.saxutils
@@ -48,22 +49,33 @@ def test_run_tests_without_a_report_fails(tmp_path):
     assert done.stdout.endswith("0 passed, 1 failed\n")
 
 
+GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c")
+
+
+def commit(repository):
+    subprocess.run([*GIT, "add", "-A"], cwd=repository, check=True)
+    subprocess.run([*GIT, "commit", "-q", "-m", "x"], cwd=repository, check=True)
+
+
 @pytest.fixture
 def repository(tmp_path):
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tests" / "proof").mkdir(parents=True)
+    for directory in ("tools", "tests/proof", "src/a", "src/b"):
+        (tmp_path / directory).mkdir(parents=True)
     shutil.copy(TOOLS / "proof", tmp_path / "tools")
     proofs = {
-        "holds": "echo seen; echo x >>runs",
-        "breaks": "exit 3",
-        "cannot": "exit 77",
-        "goes_on": 'echo x >>"$PROOF_DIR/part"; [ "$(wc -l <"$PROOF_DIR/part")" -ge 2 ]',
+        "holds": "# proves: src/a\necho seen; echo x >>runs",
+        "breaks": "# proves: src\nexit 3",
+        "cannot": "# proves: src\nexit 77",
+        "goes_on": '# proves: src\necho x >>"$PROOF_DIR/part"; [ "$(wc -l <"$PROOF_DIR/part")" -ge 2 ]',
+        "parted": '# part one: src/a\n# part two: src/a/x\n# part two: src/b\necho "$1" >>runs',
     }
     for name, script in proofs.items():
         (tmp_path / "tests" / "proof" / f"{name}.sh").write_text(script + "\n")
+    for room in "ab":
+        (tmp_path / "src" / room / "x").write_text(room)
     (tmp_path / ".gitignore").write_text("/build/\n/runs\n")
-    for command in ("init -q", "add -A", "-c user.name=a -c user.email=a@b.c commit -q -m x"):
-        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit(tmp_path)
     return tmp_path
 
 
@@ -72,32 +84,71 @@ def proof(repository, *names):
     return done.returncode, done.stdout
 
 
+def runs(repository):
+    return (repository / "runs").read_text().split()
+
+
 def test_proof_keeps_what_holds(repository):
     assert proof(repository, "holds")[0] == 0
     result = (repository / "build" / "proof" / "holds.txt").read_text()
     assert "result: holds\n" in result and result.endswith("\nseen\n")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=repository, capture_output=True, text=True,
-                            check=True).stdout
-    assert f"commit: {commit}" in result
-    assert proof(repository, "holds") == (0, "holds: holds (known)\n")
-    assert (repository / "runs").read_text() == "x\n"
+    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=repository, capture_output=True, text=True,
+                          check=True).stdout
+    assert f"commit: {head}" in result
+    status, printed = proof(repository, "holds")
+    assert status == 0 and printed.startswith("holds: holds (known)\n")
+    assert runs(repository) == ["x"]
     proof(repository, "--again", "holds")
-    assert (repository / "runs").read_text() == "x\nx\n"
+    assert runs(repository) == ["x", "x"]
 
 
-def test_proof_does_not_trust_what_was_proved_of_other_sources(repository):
+def test_proof_holds_until_what_it_proves_changes(repository):
     proof(repository, "holds")
+    (repository / "src" / "b" / "x").write_text("other")
+    proof(repository, "holds")
+    commit(repository)
+    proof(repository, "holds")
+    assert runs(repository) == ["x"]
+    (repository / "src" / "a" / "x").write_text("other")
+    commit(repository)
+    assert "held, then changed" in proof(repository, "--list", "holds")[1]
+    proof(repository, "holds")
+    assert runs(repository) == ["x", "x"]
     script = repository / "tests" / "proof" / "holds.sh"
     script.write_text(script.read_text() + "true\n")
+    commit(repository)
     proof(repository, "holds")
-    assert (repository / "runs").read_text() == "x\nx\n"
+    assert runs(repository) == ["x", "x", "x"]
+
+
+@pytest.mark.parametrize("path", ["src/a/x", "src/a/new", "tests/proof/holds.sh"])
+def test_proof_does_not_trust_what_is_not_committed(repository, path):
+    proof(repository, "holds")
+    with (repository / path).open("a") as file:
+        file.write("true\n")
+    for _ in range(2):
+        proof(repository, "holds")
+    assert runs(repository) == ["x", "x", "x"]
     assert "+changes\n" in (repository / "build" / "proof" / "holds.txt").read_text()
+
+
+def test_proof_keeps_each_part(repository):
+    proof(repository, "parted")
+    assert runs(repository) == ["one", "two"]
+    (repository / "src" / "b" / "x").write_text("other")
+    commit(repository)
+    printed = proof(repository, "parted")[1]
+    assert runs(repository) == ["one", "two", "two"] and "parted.one: holds (known)" in printed
+    proof(repository, "--again", "parted.one")
+    assert runs(repository) == ["one", "two", "two", "one"]
 
 
 def test_proof_tells_what_breaks(repository):
     status, printed = proof(repository)
     assert status == 1
-    assert "breaks: fails" in printed and "cannot: not tried" in printed and "holds: holds" in printed
+    rows = {line.split()[0]: line.split()[1] for line in printed.splitlines()[-6:]}
+    assert rows == {"breaks": "fails", "cannot": "not", "goes_on": "fails", "holds": "holds", "parted.one": "holds",
+                    "parted.two": "holds"}
     assert "result: fails\n" in (repository / "build" / "proof" / "breaks.txt").read_text()
 
 
@@ -107,5 +158,14 @@ def test_proof_goes_on_where_it_stopped(repository):
     assert not (repository / "build" / "proof" / "goes_on.d").exists()
 
 
-def test_proof_of_nothing(repository):
+@pytest.mark.parametrize("script", ["true", "# proves: src/absent\ntrue"])
+def test_proof_of_nothing(repository, script):
     assert proof(repository, "absent")[0] == 2
+    (repository / "tests" / "proof" / "empty.sh").write_text(script + "\n")
+    assert proof(repository, "empty")[0] == 1
+
+
+def test_every_fuzz_target_is_proved():
+    root = TOOLS.parent
+    parts = set(re.findall(r"^# part (\w+):", (root / "tests" / "proof" / "fuzz.sh").read_text(), re.M))
+    assert parts == {path.stem.removeprefix("fuzz_") for path in (root / "tests" / "fuzz").glob("fuzz_*.c")}
