@@ -15,8 +15,7 @@ static const tare_check *const checks[] = {
 #undef CHECK
 };
 
-size_t tare_check_count(void) { return sizeof checks / sizeof checks[0]; }
-const tare_check *tare_check_at(size_t index) { return checks[index]; }
+enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
 
 const char *tare_severity_name(tare_severity severity) {
     static const char *const names[] = { "note", "danger", "blocker" }; /* ORDER: severity */
@@ -51,7 +50,7 @@ static void sort_from(tare_findings *findings, size_t first) {
 }
 
 tare_status tare_diagnose(tare_findings *findings, tare_error *err) {
-    for (size_t i = 0; i < tare_check_count(); i++) {
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
         const size_t first = findings->list.count;
         if (checks[i]->needs_ranges && !findings->ranges) continue;
         findings->check = checks[i];

@@ -44,9 +44,6 @@ struct tare_check {
     tare_status (*look)(tare_findings *findings, tare_error *err);
 };
 
-size_t tare_check_count(void);
-const tare_check *tare_check_at(size_t index);
-
 /* Lets all checks look; findings are in the order of checks.def, the gravest of each first. */
 tare_status tare_diagnose(tare_findings *findings, tare_error *err);
 

@@ -28,8 +28,6 @@ typedef struct tare_format {
     tare_status (*write)(const tare_model *model, const char *path, const tare_write_options *options, tare_error *err);
 } tare_format;
 
-size_t tare_format_count(void);
-const tare_format *tare_format_at(size_t index);
 /* By contents, then by extension. NULL: none. */
 const tare_format *tare_format_to_read(const char *path);
 /* By extension. NULL: none. */

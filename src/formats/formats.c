@@ -14,12 +14,7 @@ static const tare_format *const formats[] = {
 #undef FORMAT
 };
 
-/* What a probe may look at. */
-enum { PROBE_SIZE = 64 };
-
-size_t tare_format_count(void) { return sizeof formats / sizeof *formats; }
-
-const tare_format *tare_format_at(size_t index) { return formats[index]; }
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats, PROBE_SIZE = 64 /* what a probe may look at */ };
 
 static bool has_extension(const tare_format *format, const char *path) {
     size_t length = strlen(path);
@@ -31,7 +26,7 @@ static bool has_extension(const tare_format *format, const char *path) {
 }
 
 static const tare_format *by_extension(const char *path) {
-    for (size_t i = 0; i < tare_format_count(); i++)
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
         if (has_extension(formats[i], path)) return formats[i];
     return NULL;
 }
@@ -45,7 +40,7 @@ const tare_format *tare_format_to_read(const char *path) {
     if (tare_file_open(&file, path, &err) != TARE_OK) return by_extension(path);
     size_t size = file.size < PROBE_SIZE ? file.size : PROBE_SIZE;
     const tare_format *found = NULL;
-    for (size_t i = 0; i < tare_format_count() && !found; i++)
+    for (size_t i = 0; i < FORMAT_COUNT && !found; i++)
         if (formats[i]->probe(file.data, size)) found = formats[i];
     tare_file_close(&file);
     return found ? found : by_extension(path);

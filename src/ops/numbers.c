@@ -11,8 +11,6 @@ tare_number tare_number_of(tare_dtype dtype) {
     return dtype == TARE_U64 ? TARE_NUMBER_U64 : TARE_NUMBER_S64;
 }
 
-size_t tare_number_size(tare_number number) { return number == TARE_NUMBER_F32 ? 4 : 8; }
-
 bool tare_number_is_own(tare_dtype dtype) {
     return dtype == TARE_F32 || dtype == TARE_F64 || dtype == TARE_S64 || dtype == TARE_U64;
 }

@@ -24,7 +24,6 @@ typedef union tare_numbers {
 } tare_numbers;
 
 tare_number tare_number_of(tare_dtype dtype);
-size_t tare_number_size(tare_number number);
 /* Is the type stored as its number type is? Then loading and storing may be left out. */
 bool tare_number_is_own(tare_dtype dtype);
 
