@@ -95,6 +95,19 @@ bool tare_field_is_default(const tare_field *field, const void *record) {
     return members_equal(field->type, tare_field_get(field, record), &fallback);
 }
 
+bool tare_field_is_absent(const tare_field *field, const void *record) {
+    const void *at = tare_field_get(field, record);
+    switch (field->type) {
+    case TARE_FIELD_STRING: return !*(const char *const *)at;
+    case TARE_FIELD_INTS: return !((const tare_ints *)at)->at;
+    case TARE_FIELD_FLOATS: return !((const tare_floats *)at)->at;
+    case TARE_FIELD_STRINGS: return !((const tare_strings *)at)->at;
+    case TARE_FIELD_TENSOR:
+    case TARE_FIELD_GRAPH: return !*(const void *const *)at;
+    default: return false;
+    }
+}
+
 bool tare_fields_equal(const tare_field *fields, const void *a, const void *b) {
     for (const tare_field *field = fields; field->type != TARE_FIELD_END; field++) {
         if (!members_equal(field->type, tare_field_get(field, a), tare_field_get(field, b))) return false;

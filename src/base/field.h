@@ -19,6 +19,8 @@ tare_status tare_field_add(const tare_field *field, void *record, const char *te
 bool tare_field_is_list(const tare_field *field); /* INTS, FLOATS, STRINGS */
 /* Has the member its default? Lists: were they not given? Tensors and graphs: are they absent? */
 bool tare_field_is_default(const tare_field *field, const void *record);
+/* Can it tell absent from given (texts, lists, tensors, graphs), and is it absent? */
+bool tare_field_is_absent(const tare_field *field, const void *record);
 /* Are two records equal by value (tensors and graphs by pointer, floats by their bits)? */
 bool tare_fields_equal(const tare_field *fields, const void *a, const void *b);
 /* Copies the members that both tables have by one name and type; lists, texts and tensors stay shared. */

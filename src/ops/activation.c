@@ -42,20 +42,10 @@ static const tare_field gelu_attrs[] = {
     { 0 },
 };
 
-static tare_status infer_real(tare_node *node, tare_error *err) {
-    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT, err));
-    return tare_infer_same(node, err);
-}
-
-static tare_status infer_number(tare_node *node, tare_error *err) {
-    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT | TARE_TYPES_INTEGER, err));
-    return tare_infer_same(node, err);
-}
-
 static tare_status infer_celu(tare_node *node, tare_error *err) {
     if (((const activation *)node->attrs)->alpha == 0)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'alpha' is 0, and it divides");
-    return infer_real(node, err);
+    return tare_infer_real(node, err);
 }
 
 /* Spans on f32. `to` may be `from`, so what is needed twice goes through a buffer first. */
@@ -252,21 +242,23 @@ static uint64_t shrink_u64(const void *attrs, uint64_t x) {
 /* X(op, first opset of its form, what it is before, attributes, functions, inference, quantization, more flags) */
 #define ACTIVATIONS(X)                                                                                                 \
     X(Celu, celu, 12, NEWEST, elu_attrs, REAL_ONLY(celu), infer_celu, 0, OBSERVED)                                     \
-    X(Elu, elu, 6, NEWEST, elu_attrs, REAL_ONLY(elu), infer_real, 0, OBSERVED)                                         \
-    X(Gelu, gelu, 20, OLDER(gelu), gelu_attrs, REAL_ONLY(gelu), infer_real, 0, OBSERVED)                               \
-    X(HardSigmoid, hard_sigmoid, 6, NEWEST, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), infer_real, 0, FIXED(0, 1))   \
-    X(HardSwish, hard_swish, 14, OLDER(hard_swish), no_attrs, REAL_ONLY(hard_swish), infer_real, 0, OBSERVED)          \
-    X(LeakyRelu, leaky_relu, 6, NEWEST, leaky_attrs, REAL_ONLY(leaky_relu), infer_real, 0, OBSERVED)                   \
-    X(Mish, mish, 18, NEWEST, no_attrs, REAL_ONLY(mish), infer_real, 0, OBSERVED)                                      \
-    X(Relu, relu, 6, NEWEST, no_attrs, ALL_NUMBERS(relu), infer_number, TARE_OP_IDEMPOTENT, OBSERVED)                  \
-    X(Selu, selu, 6, NEWEST, selu_attrs, REAL_ONLY(selu), infer_real, 0, OBSERVED)                                     \
-    X(Shrink, shrink, 9, NEWEST, shrink_attrs, ALL_NUMBERS(shrink), infer_number, 0, OBSERVED)                         \
-    X(Sigmoid, sigmoid, 6, NEWEST, no_attrs, REAL_ONLY(sigmoid), infer_real, 0, FIXED(0, 1))                           \
-    X(Softplus, softplus, 1, NEWEST, no_attrs, REAL_ONLY(softplus), infer_real, 0, OBSERVED)                           \
-    X(Softsign, softsign, 1, NEWEST, no_attrs, REAL_ONLY(softsign), infer_real, 0, FIXED(-1, 1))                       \
-    X(Swish, swish, 24, OLDER(swish), elu_attrs, REAL_ONLY(swish), infer_real, 0, OBSERVED)                            \
-    X(Tanh, tanh, 6, NEWEST, no_attrs, REAL_ONLY(tanh), infer_real, 0, FIXED(-1, 1))                                   \
-    X(ThresholdedRelu, thresholded_relu, 10, NEWEST, elu_attrs, REAL_ONLY(thresholded_relu), infer_real, 0, OBSERVED)
+    X(Elu, elu, 6, NEWEST, elu_attrs, REAL_ONLY(elu), tare_infer_real, 0, OBSERVED)                                    \
+    X(Gelu, gelu, 20, OLDER(gelu), gelu_attrs, REAL_ONLY(gelu), tare_infer_real, 0, OBSERVED)                          \
+    X(HardSigmoid, hard_sigmoid, 6, NEWEST, hard_sigmoid_attrs, REAL_ONLY(hard_sigmoid), tare_infer_real, 0,           \
+      FIXED(0, 1))                                                                                                     \
+    X(HardSwish, hard_swish, 14, OLDER(hard_swish), no_attrs, REAL_ONLY(hard_swish), tare_infer_real, 0, OBSERVED)     \
+    X(LeakyRelu, leaky_relu, 6, NEWEST, leaky_attrs, REAL_ONLY(leaky_relu), tare_infer_real, 0, OBSERVED)              \
+    X(Mish, mish, 18, NEWEST, no_attrs, REAL_ONLY(mish), tare_infer_real, 0, OBSERVED)                                 \
+    X(Relu, relu, 6, NEWEST, no_attrs, ALL_NUMBERS(relu), tare_infer_number, TARE_OP_IDEMPOTENT, OBSERVED)             \
+    X(Selu, selu, 6, NEWEST, selu_attrs, REAL_ONLY(selu), tare_infer_real, 0, OBSERVED)                                \
+    X(Shrink, shrink, 9, NEWEST, shrink_attrs, ALL_NUMBERS(shrink), tare_infer_number, 0, OBSERVED)                    \
+    X(Sigmoid, sigmoid, 6, NEWEST, no_attrs, REAL_ONLY(sigmoid), tare_infer_real, 0, FIXED(0, 1))                      \
+    X(Softplus, softplus, 1, NEWEST, no_attrs, REAL_ONLY(softplus), tare_infer_real, 0, OBSERVED)                      \
+    X(Softsign, softsign, 1, NEWEST, no_attrs, REAL_ONLY(softsign), tare_infer_real, 0, FIXED(-1, 1))                  \
+    X(Swish, swish, 24, OLDER(swish), elu_attrs, REAL_ONLY(swish), tare_infer_real, 0, OBSERVED)                       \
+    X(Tanh, tanh, 6, NEWEST, no_attrs, REAL_ONLY(tanh), tare_infer_real, 0, FIXED(-1, 1))                              \
+    X(ThresholdedRelu, thresholded_relu, 10, NEWEST, elu_attrs, REAL_ONLY(thresholded_relu), tare_infer_real, 0,       \
+      OBSERVED)
 
 #define DEFINE(op, symbol, first_opset, older, fields, functions, infer_rule, more_flags, ...)                         \
     static tare_status symbol##_run(const tare_call *call, tare_error *err) {                                          \

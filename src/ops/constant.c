@@ -140,7 +140,7 @@ static tare_status fill_infer(tare_node *node, tare_error *err) {
 
 static tare_status fill_run(const tare_call *call, tare_error *err) {
     const fill_attrs *attrs = call->attrs;
-    const tare_value list = { .name = "", .constant = call->inputs[0] };
+    const tare_value list = tare_value_of(call->inputs[0]);
     tare_tensor *to = call->outputs[0];
     tare_entries entries;
     tare_shape shape;

@@ -31,12 +31,7 @@ static tare_status check_channels(const tare_node *node, const tare_shape *x, co
     if (x->dim[1] >= 0 && w->dim[1] >= 0 && (x->dim[1] % group != 0 || x->dim[1] / group != w->dim[1]))
         return tare_fail(err, TARE_E_MALFORMED, "the input has %lld channels, the weight wants %lld in %lld groups",
                          (long long)x->dim[1], (long long)w->dim[1], (long long)group);
-    tare_shape bias = tare_input_shape(node, 2);
-    TARE_TRY(tare_infer_rank(node, 2, 1, err));
-    if (bias.rank == 1 && bias.dim[0] >= 0 && w->dim[0] >= 0 && bias.dim[0] != w->dim[0])
-        return tare_fail(err, TARE_E_MALFORMED, "the bias has %lld numbers, want %lld", (long long)bias.dim[0],
-                         (long long)w->dim[0]);
-    return TARE_OK;
+    return tare_conv_check_bias(node, w->dim[0], err);
 }
 
 static tare_status infer(tare_node *node, tare_error *err) {

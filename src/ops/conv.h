@@ -41,6 +41,9 @@ extern const tare_conv_way tare_conv_product, tare_conv_depthwise, tare_conv_tra
  * are not known), 3 at least. rank -1: not known; the output's dtype is set then. */
 tare_status tare_conv_infer(tare_node *node, tare_dtype *dtype, tare_shape *x, tare_shape *w, tare_error *err);
 
+/* Has input 2, when it is there, a number for each of the outputs (< 0: not known)? */
+tare_status tare_conv_check_bias(const tare_node *node, int64_t outputs, tare_error *err);
+
 /* The rest of prepare(), and run(): conv's window, outputs and group are set, the rest is filled in here. */
 tare_status tare_conv_prepare(tare_prepare *prepare, const tare_conv *conv, const tare_conv_way *way, tare_error *err);
 tare_status tare_conv_call(const tare_call *call, tare_error *err);

@@ -22,6 +22,15 @@ tare_status tare_conv_infer(tare_node *node, tare_dtype *dtype, tare_shape *x, t
     return TARE_OK;
 }
 
+tare_status tare_conv_check_bias(const tare_node *node, int64_t outputs, tare_error *err) {
+    tare_shape bias = tare_input_shape(node, 2);
+    TARE_TRY(tare_infer_rank(node, 2, 1, err));
+    if (bias.rank == 1 && bias.dim[0] >= 0 && outputs >= 0 && bias.dim[0] != outputs)
+        return tare_fail(err, TARE_E_MALFORMED, "the bias has %lld numbers, want %lld", (long long)bias.dim[0],
+                         (long long)outputs);
+    return TARE_OK;
+}
+
 enum { ALIGNMENT = 64 };
 
 typedef struct state {

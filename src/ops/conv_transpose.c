@@ -79,7 +79,6 @@ static tare_status fit(tare_window *window, const attributes *attrs, const int64
 
 static tare_status check_channels(const tare_node *node, const tare_shape *x, const tare_shape *w, tare_error *err) {
     int64_t group = ((const attributes *)node->attrs)->group;
-    tare_shape bias = tare_input_shape(node, 2);
     if (w->dim[0] >= 0 && (w->dim[0] == 0 || w->dim[0] % group != 0))
         return tare_fail(err, TARE_E_MALFORMED, "the weight has %lld input channels, want a multiple of group %lld",
                          (long long)w->dim[0], (long long)group);
@@ -87,11 +86,7 @@ static tare_status check_channels(const tare_node *node, const tare_shape *x, co
     if (x->dim[1] >= 0 && w->dim[0] >= 0 && x->dim[1] != w->dim[0])
         return tare_fail(err, TARE_E_MALFORMED, "the input has %lld channels, the weight wants %lld",
                          (long long)x->dim[1], (long long)w->dim[0]);
-    TARE_TRY(tare_infer_rank(node, 2, 1, err));
-    if (bias.rank == 1 && bias.dim[0] >= 0 && w->dim[1] >= 0 && bias.dim[0] != w->dim[1] * group)
-        return tare_fail(err, TARE_E_MALFORMED, "the bias has %lld numbers, want %lld", (long long)bias.dim[0],
-                         (long long)(w->dim[1] * group));
-    return TARE_OK;
+    return tare_conv_check_bias(node, w->dim[1] < 0 ? w->dim[1] : w->dim[1] * group, err);
 }
 
 static tare_status infer(tare_node *node, tare_error *err) {

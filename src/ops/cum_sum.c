@@ -71,7 +71,7 @@ static void sum_block(void *context, size_t index, size_t thread) {
 static tare_status run(const tare_call *call, tare_error *err) {
     const attributes *attrs = call->attrs;
     const tare_tensor *from = call->inputs[0];
-    const tare_value list = { .name = "", .constant = call->inputs[1] };
+    const tare_value list = tare_value_of(call->inputs[1]);
     int axis;
     TARE_TRY(read_axis(&list, from->shape.rank, &axis, err));
     sum_job job = { .from = from,

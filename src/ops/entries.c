@@ -1,6 +1,7 @@
 /* Reads the integer lists that shapes are made of; see entries.h. */
 #include "ops/entries.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -209,9 +210,18 @@ int64_t tare_dim_product(const tare_shape *shape, int first, int last) {
     return symbol ? symbol : product;
 }
 
-bool tare_tensor_read_s64(const tare_tensor *tensor, int64_t *numbers, size_t capacity, size_t *count) {
-    const tare_value value = { .name = "", .dtype = tensor->dtype, .shape = tensor->shape, .constant = tensor };
-    return tare_value_read_s64(&value, numbers, capacity, count);
+tare_value tare_value_of(const tare_tensor *tensor) {
+    return (tare_value){ .name = "", .dtype = tensor->dtype, .shape = tensor->shape, .constant = tensor };
+}
+
+void tare_call_node_set(tare_call_node *self, const tare_call *call) {
+    assert(call->input_count <= TARE_CALL_INPUTS);
+    *self = (tare_call_node){ .node = { .inputs = self->inputs, .input_count = call->input_count } };
+    for (int i = 0; i < call->input_count; i++) {
+        if (!call->inputs[i]) continue;
+        self->values[i] = tare_value_of(call->inputs[i]);
+        self->inputs[i] = &self->values[i];
+    }
 }
 
 tare_status tare_run_check_shape(const tare_tensor *output, const tare_shape *want, tare_error *err) {

@@ -41,8 +41,16 @@ tare_status tare_infer_axes(const tare_node *node, int input, int rank, tare_axe
 /* Product of dims from `first` up to but without `last`: a symbol when the rest is 1, unknown when it is not known. */
 int64_t tare_dim_product(const tare_shape *shape, int first, int last);
 
-/* At run time: the integers of a tensor (any integer type or bool), at most `capacity`; false: too many, no integers. */
-bool tare_tensor_read_s64(const tare_tensor *tensor, int64_t *numbers, size_t capacity, size_t *count);
+/* At run time, for the rules that infer() has: a value that is this tensor. */
+tare_value tare_value_of(const tare_tensor *tensor);
+
+/* The same for a node's whole call: inputs that are these tensors, with no attributes and no outputs. */
+enum { TARE_CALL_INPUTS = 5 };
+typedef struct tare_call_node {
+    tare_node node;
+    tare_value values[TARE_CALL_INPUTS], *inputs[TARE_CALL_INPUTS];
+} tare_call_node;
+void tare_call_node_set(tare_call_node *self, const tare_call *call); /* of at most TARE_CALL_INPUTS inputs */
 
 /* At run time, where the shape depends on data that infer() may not have seen: has the output the shape that the data
  * ask for? */

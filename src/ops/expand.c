@@ -38,7 +38,7 @@ static tare_status expand_infer(tare_node *node, tare_error *err) {
 static tare_status expand_run(const tare_call *call, tare_error *err) {
     const tare_tensor *from = call->inputs[0];
     tare_tensor *to = call->outputs[0];
-    const tare_value list = { .name = "", .constant = call->inputs[1] };
+    const tare_value list = tare_value_of(call->inputs[1]);
     tare_entries entries;
     tare_shape shape;
     tare_entries_read(&entries, &list);
@@ -98,7 +98,7 @@ static tare_status tile_infer(tare_node *node, tare_error *err) {
 static tare_status tile_run(const tare_call *call, tare_error *err) {
     const tare_tensor *from = call->inputs[0];
     tare_tensor *to = call->outputs[0];
-    const tare_value list = { .name = "", .constant = call->inputs[1] };
+    const tare_value list = tare_value_of(call->inputs[1]);
     tare_entries repeats;
     tare_shape shape;
     tare_entries_read(&repeats, &list);

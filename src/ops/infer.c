@@ -160,12 +160,14 @@ tare_status tare_infer_broadcast_shape(const tare_node *node, tare_dtype *dtype,
     return TARE_OK;
 }
 
-tare_status tare_infer_broadcast(tare_node *node, tare_error *err) {
-    tare_dtype dtype;
-    tare_shape shape;
-    TARE_TRY(tare_infer_broadcast_shape(node, &dtype, &shape, err));
-    for (int i = 0; i < node->output_count; i++) TARE_TRY(tare_infer_set(node, i, dtype, &shape, err));
-    return TARE_OK;
+tare_status tare_infer_real(tare_node *node, tare_error *err) {
+    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT, err));
+    return tare_infer_same(node, err);
+}
+
+tare_status tare_infer_number(tare_node *node, tare_error *err) {
+    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT | TARE_TYPES_INTEGER, err));
+    return tare_infer_same(node, err);
 }
 
 static tare_status check_count(const char *what, int count, const int range[2], tare_error *err) {
@@ -193,23 +195,9 @@ static tare_status check_number(const tare_field *field, double number, bool is_
     return TARE_OK;
 }
 
-/* Is a field that can tell absent from given absent? */
-static bool is_absent(const tare_field *field, const void *attrs) {
-    const void *at = tare_field_get(field, attrs);
-    switch (field->type) {
-    case TARE_FIELD_STRING: return !*(const char *const *)at;
-    case TARE_FIELD_INTS: return !((const tare_ints *)at)->at;
-    case TARE_FIELD_FLOATS: return !((const tare_floats *)at)->at;
-    case TARE_FIELD_STRINGS: return !((const tare_strings *)at)->at;
-    case TARE_FIELD_TENSOR: return !*(const tare_tensor *const *)at;
-    case TARE_FIELD_GRAPH: return !*(tare_graph *const *)at;
-    default: return false;
-    }
-}
-
 static tare_status check_attr(const tare_field *field, const void *attrs, tare_error *err) {
     const void *at = tare_field_get(field, attrs);
-    if (field->flags & TARE_FIELD_REQUIRED && is_absent(field, attrs))
+    if (field->flags & TARE_FIELD_REQUIRED && tare_field_is_absent(field, attrs))
         return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' is missing", field->name);
     if (field->type == TARE_FIELD_INT) return check_number(field, (double)*(const int64_t *)at, false, err);
     if (field->type == TARE_FIELD_FLOAT) return check_number(field, (double)*(const float *)at, true, err);

@@ -75,9 +75,7 @@ static tare_status run(const tare_call *call, tare_error *err) {
     tare_tensor *to = call->outputs[0];
     size_t size = tare_dtype_size(to->dtype);
     const char *off = call->inputs[2]->data, *on = off + size;
-    const tare_value value = {
-        .name = "", .dtype = call->inputs[1]->dtype, .shape = call->inputs[1]->shape, .constant = call->inputs[1]
-    };
+    const tare_value value = tare_value_of(call->inputs[1]);
     int64_t axis = attrs->axis, depth;
     TARE_TRY(read_depth(&value, &depth, err));
     tare_axis_normalize(&axis, to->shape.rank);

@@ -167,9 +167,10 @@ tare_status tare_node_run_once(const tare_node *node, tare_tensor *const *inputs
 void tare_layout_convert(const tare_tensor *from, tare_tensor *to, tare_layout to_layout, tare_pool *pool);
 
 /* ---- shape rules that many ops share (ops/infer.c) ---- */
-tare_status tare_infer_same(tare_node *node, tare_error *err);      /* every output like input 0 */
-tare_status tare_infer_broadcast(tare_node *node, tare_error *err); /* all inputs broadcast, and have one dtype */
-/* The same without setting outputs: what the inputs broadcast to, and their dtype (NONE: none is known). */
+tare_status tare_infer_same(tare_node *node, tare_error *err);   /* every output like input 0 */
+tare_status tare_infer_real(tare_node *node, tare_error *err);   /* the same, where input 0 is of a float type */
+tare_status tare_infer_number(tare_node *node, tare_error *err); /* or of a float or integer type */
+/* What the inputs broadcast to, and the one dtype that they have (NONE: none is known). */
 tare_status tare_infer_broadcast_shape(const tare_node *node, tare_dtype *dtype, tare_shape *shape, tare_error *err);
 /* Gives an output dtype and shape (NULL: unknown). What is unknown in either is taken from what was declared; what
  * contradicts it, and what is past the limits, is an error. An output that nobody wants is skipped. */

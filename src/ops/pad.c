@@ -176,20 +176,6 @@ static void write_rows(void *context, size_t index, size_t thread) {
     for (int64_t row = first; row < end && row < job->rows; row++) write_row(job, row);
 }
 
-/* The pads again, from the tensors of this run, in ONNX's order of dimensions. */
-static tare_status read_call(const tare_call *call, int rank, padding *out, tare_error *err) {
-    tare_value values[4] = { 0 }, *inputs[4] = { NULL };
-    for (int i = 1; i < call->input_count; i++) {
-        if (!call->inputs[i]) continue;
-        values[i] = (tare_value){
-            .name = "", .dtype = call->inputs[i]->dtype, .shape = call->inputs[i]->shape, .constant = call->inputs[i]
-        };
-        inputs[i] = &values[i];
-    }
-    const tare_node node = { .inputs = inputs, .input_count = call->input_count };
-    return read_pads(&node, rank, out, err);
-}
-
 static tare_status run(const tare_call *call, tare_error *err) {
     static const uint64_t zero = 0;
     static const char *const nothing = "";
@@ -204,7 +190,9 @@ static tare_status run(const tare_call *call, tare_error *err) {
                     .to = to->data,
                     .from = from->data };
     job.constant = value ? value->data : from->dtype == TARE_STRING ? (const char *)&nothing : (const char *)&zero;
-    TARE_TRY(read_call(call, job.rank, &pads, err));
+    tare_call_node node; /* the pads again, from the tensors of this run, in ONNX's order of dimensions */
+    tare_call_node_set(&node, call);
+    TARE_TRY(read_pads(&node.node, job.rank, &pads, err));
     for (int i = 0; i < job.rank; i++) {
         int at = tare_layout_axis(call->layout, i, job.rank);
         TARE_TRY(pad_dim(from->shape.dim[at], pads.begin[i], pads.end[i], job.mode, i, &job.edges[at], err));

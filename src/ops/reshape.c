@@ -157,7 +157,7 @@ static tare_status reshape_infer(tare_node *node, tare_error *err) {
 /* The shape may have come from the file, and the entries from data. */
 static tare_status reshape_run(const tare_call *call, tare_error *err) {
     const reshape_attrs *attrs = call->attrs;
-    const tare_value list = { .name = "", .constant = call->inputs[1] };
+    const tare_value list = tare_value_of(call->inputs[1]);
     tare_shape to;
     tare_entries entries;
     tare_entries_read(&entries, &list);

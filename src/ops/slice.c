@@ -108,20 +108,6 @@ static tare_status infer(tare_node *node, tare_error *err) {
     return tare_infer_set(node, 0, tare_input_dtype(node, 0), &to, err);
 }
 
-/* The rules again, on a node whose inputs are these tensors. */
-static tare_status read_call(const tare_call *call, int rank, window *w, tare_error *err) {
-    tare_value values[5] = { 0 }, *inputs[5] = { NULL };
-    for (int i = 0; i < call->input_count; i++) {
-        if (!call->inputs[i]) continue;
-        values[i] = (tare_value){
-            .name = "", .dtype = call->inputs[i]->dtype, .shape = call->inputs[i]->shape, .constant = call->inputs[i]
-        };
-        inputs[i] = &values[i];
-    }
-    tare_node node = { .inputs = inputs, .input_count = call->input_count };
-    return read_window(&node, rank, w, err);
-}
-
 static tare_status run(const tare_call *call, tare_error *err) {
     const tare_tensor *from = call->inputs[0];
     tare_tensor *to = call->outputs[0];
@@ -131,7 +117,9 @@ static tare_status run(const tare_call *call, tare_error *err) {
     range ranges[TARE_RANK_MAX];
     tare_shape plain = from->shape, result, laid;
     for (int i = 0; i < rank; i++) plain.dim[i] = from->shape.dim[tare_layout_axis(call->layout, i, rank)];
-    TARE_TRY(read_call(call, rank, &w, err));
+    tare_call_node node;
+    tare_call_node_set(&node, call);
+    TARE_TRY(read_window(&node.node, rank, &w, err));
     apply(&w, &plain, &result, ranges);
     laid = result;
     for (int i = 0; i < rank; i++) laid.dim[tare_layout_axis(call->layout, i, rank)] = result.dim[i];

@@ -136,7 +136,7 @@ static void rank_one(void *context, size_t index, size_t thread) {
 static tare_status run(const tare_call *call, tare_error *err) {
     const attributes *attrs = call->attrs;
     const tare_tensor *from = call->inputs[0];
-    const tare_value list = { .name = "", .constant = call->inputs[1] };
+    const tare_value list = tare_value_of(call->inputs[1]);
     int64_t axis = attrs->axis;
     tare_axis_normalize(&axis, from->shape.rank);
     rank_job job = { .from = from,

@@ -5,16 +5,6 @@
 
 #include "ops/elementwise.h"
 
-static tare_status infer_real(tare_node *node, tare_error *err) {
-    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT, err));
-    return tare_infer_same(node, err);
-}
-
-static tare_status infer_number(tare_node *node, tare_error *err) {
-    TARE_TRY(tare_infer_check(node, 0, TARE_TYPES_FLOAT | TARE_TYPES_INTEGER, err));
-    return tare_infer_same(node, err);
-}
-
 #define OBSERVED    .kind = TARE_QUANT_OBSERVE
 #define FIXED(a, b) .kind = TARE_QUANT_FIXED, .lo = a, .hi = b
 #define PLAIN       (TARE_OP_ELEMENTWISE | TARE_OP_IN_PLACE)
@@ -55,7 +45,7 @@ static tare_status infer_number(tare_node *node, tare_error *err) {
                                        .flags = PLAIN,                                                                 \
                                        .layout = TARE_LAYOUT_EITHER,                                                   \
                                        .quant = { __VA_ARGS__ },                                                       \
-                                       .infer = infer_real,                                                            \
+                                       .infer = tare_infer_real,                                                       \
                                        .run = symbol##_run };
 FUNCTIONS(DEFINE_FUNCTION)
 
@@ -69,14 +59,14 @@ static uint64_t sign_u64(const void *attrs, uint64_t x) { return (void)attrs, x 
 /* X(op, first opset of its form, formula of x for both float types, functions on s64 and u64, inference, more flags).
  * Rounding is to nearest, ties to even; the sign of NaN is NaN. */
 #define FORMULAS(X)                                                                                                    \
-    X(Abs, abs, 6, x < 0 ? -x : x + 0, abs_s64, abs_u64, infer_number, TARE_OP_IDEMPOTENT)                             \
-    X(Ceil, ceil, 6, ceil(x), NULL, NULL, infer_real, TARE_OP_IDEMPOTENT)                                              \
-    X(Floor, floor, 6, floor(x), NULL, NULL, infer_real, TARE_OP_IDEMPOTENT)                                           \
-    X(Neg, neg, 6, -x, neg_s64, neg_u64, infer_number, 0)                                                              \
-    X(Reciprocal, reciprocal, 6, 1 / x, NULL, NULL, infer_real, 0)                                                     \
-    X(Round, round, 11, rint(x), NULL, NULL, infer_real, TARE_OP_IDEMPOTENT)                                           \
-    X(Sqrt, sqrt, 6, sqrt(x), NULL, NULL, infer_real, 0)                                                               \
-    X(Sign, sign, 9, x > 0 ? 1 : x < 0 ? -1 : x + 0, sign_s64, sign_u64, infer_number, TARE_OP_IDEMPOTENT)
+    X(Abs, abs, 6, x < 0 ? -x : x + 0, abs_s64, abs_u64, tare_infer_number, TARE_OP_IDEMPOTENT)                        \
+    X(Ceil, ceil, 6, ceil(x), NULL, NULL, tare_infer_real, TARE_OP_IDEMPOTENT)                                         \
+    X(Floor, floor, 6, floor(x), NULL, NULL, tare_infer_real, TARE_OP_IDEMPOTENT)                                      \
+    X(Neg, neg, 6, -x, neg_s64, neg_u64, tare_infer_number, 0)                                                         \
+    X(Reciprocal, reciprocal, 6, 1 / x, NULL, NULL, tare_infer_real, 0)                                                \
+    X(Round, round, 11, rint(x), NULL, NULL, tare_infer_real, TARE_OP_IDEMPOTENT)                                      \
+    X(Sqrt, sqrt, 6, sqrt(x), NULL, NULL, tare_infer_real, 0)                                                          \
+    X(Sign, sign, 9, x > 0 ? 1 : x < 0 ? -1 : x + 0, sign_s64, sign_u64, tare_infer_number, TARE_OP_IDEMPOTENT)
 
 /* On f32 the formulas are computed in f64: ceil, floor and rint are exact, and a quotient or root of f32 numbers rounded
  * to f64 and then to f32 is the one rounded to f32 at once. */

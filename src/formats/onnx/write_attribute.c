@@ -109,23 +109,9 @@ static bool emit(pb_ostream_t *to, const item *from) {
     return tare_emit_message(to, NODE_ATTRIBUTE, emit_attribute, NULL, from);
 }
 
-/* Has the field nothing that could be written? */
-static bool is_absent(const tare_field *field, const void *attrs) {
-    const void *at = tare_field_get(field, attrs);
-    switch (field->type) {
-    case TARE_FIELD_STRING: return !*(const char *const *)at;
-    case TARE_FIELD_INTS: return !((const tare_ints *)at)->at;
-    case TARE_FIELD_FLOATS: return !((const tare_floats *)at)->at;
-    case TARE_FIELD_STRINGS: return !((const tare_strings *)at)->at;
-    case TARE_FIELD_TENSOR: return !*(const tare_tensor *const *)at;
-    case TARE_FIELD_GRAPH: return !*(tare_graph *const *)at;
-    default: return false;
-    }
-}
-
 /* What the file left to the default stays left to it. */
 static bool is_written(const tare_field *field, const tare_node *node, bool given) {
-    if (is_absent(field, node->attrs)) return false;
+    if (tare_field_is_absent(field, node->attrs)) return false;
     bool is_asked = field->flags & (TARE_FIELD_REQUIRED | TARE_FIELD_ALWAYS);
     return is_asked || given || !tare_field_is_default(field, node->attrs);
 }
