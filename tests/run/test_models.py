@@ -12,7 +12,7 @@ import reference
 DRIVER = pathlib.Path(os.environ.get("TARE_DRIVERS") or reference.ROOT / "build" / "tests") / "driver_run"
 MODELS = reference.SHARED / "models"
 
-# (file, value): why it may be further off. At most five in all (issue "The main job").
+# (file, value): why it may be further off. At most five in all.
 TIE = "a Quant behind a computed value that lies on a tie of two codes: f32 and f64 fall on different sides"
 EXCEPTIONS = {
     ("model_qonnx_quant.onnx", "96"): TIE,
