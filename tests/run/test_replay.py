@@ -5,7 +5,7 @@ import onnx
 import pytest
 import reference
 from onnx import helper
-from test_models import MODELS, model_name, pytestmark, run_driver  # the mark skips here too
+from test_models import MODELS, model_name, run_driver
 
 QUANTIZED = sorted([*MODELS.glob("quantized_forms/*_qdq_*.onnx"), *MODELS.glob("*/model_qdq_from_tflite.onnx"),
                     *MODELS.glob("qat_torch_mnist/model_qat_torch_qdq_*.onnx")])
