@@ -52,6 +52,7 @@ typedef struct tare_quant_rule {
     tare_quant_kind (*kind_of)(
         const tare_node *node); /* where an attribute decides (Resize: nearest passes); NULL: kind */
     unsigned data_inputs;       /* bit i: input i carries data that may be quantized; 0 means bit 0 only */
+    bool reads_ratios;          /* an error counts beside the number it is an error of, however small that is (Log) */
 } tare_quant_rule;
 
 enum {

@@ -7,6 +7,7 @@
 
 #define OBSERVED    .kind = TARE_QUANT_OBSERVE
 #define FIXED(a, b) .kind = TARE_QUANT_FIXED, .lo = a, .hi = b
+#define RATIOS      .kind = TARE_QUANT_OBSERVE, .reads_ratios = true
 #define PLAIN       (TARE_OP_ELEMENTWISE | TARE_OP_IN_PLACE)
 
 /* X(op, first opset of its form, the kernels' slot, the function on f64, what is known of its range) */
@@ -21,7 +22,7 @@
     X(Cosh, cosh, 9, cosh_f32, Sleef_cinz_coshd1_u10purec, OBSERVED)                                                   \
     X(Erf, erf, 9, erf_f32, Sleef_cinz_erfd1_u10purec, FIXED(-1, 1))                                                   \
     X(Exp, exp, 6, exp_f32, Sleef_cinz_expd1_u10purec, OBSERVED)                                                       \
-    X(Log, log, 6, log_f32, Sleef_cinz_logd1_u10purec, OBSERVED)                                                       \
+    X(Log, log, 6, log_f32, Sleef_cinz_logd1_u10purec, RATIOS)                                                         \
     X(Sin, sin, 7, sin_f32, Sleef_cinz_sind1_u10purec, FIXED(-1, 1))                                                   \
     X(Sinh, sinh, 9, sinh_f32, Sleef_cinz_sinhd1_u10purec, OBSERVED)                                                   \
     X(Tan, tan, 7, tan_f32, Sleef_cinz_tand1_u10purec, OBSERVED)

@@ -17,6 +17,8 @@ typedef struct tare_product {
     int bias_input;
     tare_node *activation; /* NULL: none */
     tare_value *out;       /* after all that */
+    uint64_t macs;         /* multiply-accumulates of a sample; 0: not known */
+    bool spared;           /* stays float: a rule of spare.c found that codes would ruin it */
 } tare_product;
 
 typedef struct tare_scheme_value {
@@ -34,6 +36,7 @@ typedef struct tare_scheme {
     size_t raised; /* products whose weight scales grew for their bias */
     const char *first_raised;
     TARE_VEC(tare_product) products;
+    uint64_t macs, spared_macs;         /* of all products, and of those that were spared */
     TARE_VEC(tare_scheme_value) values; /* value->mark is the index + 1 */
 } tare_scheme;
 
@@ -53,8 +56,13 @@ bool tare_sources_visit(const tare_ranges *ranges, const tare_value *value, tare
 /* Widens [lo, hi] by the extremes of the sources. */
 void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, float *lo, float *hi);
 
-/* Takes products out whose input is too coarse for them, while that costs few multiply-accumulates. */
-void tare_scheme_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
+/* Takes products out that codes would ruin, as long as few multiply-accumulates stay float for it. The rules: */
+void tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges);
+void tare_spare_before_logs(tare_scheme *scheme, const tare_ranges *ranges);
+void tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
+/* For the rules: are these multiply-accumulates known and few enough to stay float, and the deed itself. */
+bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
+void tare_spare_product(tare_scheme *scheme, tare_product *product);
 
 /* Gives every quantized activation its scale. */
 tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);

@@ -1,0 +1,121 @@
+/* Products that stay float because codes would ruin them, and the budget they share. */
+#include <math.h>
+#include <string.h>
+
+#include "quantize/support/quantized.h"
+
+enum { LENGTH = 32, SAMPLES = 6, CHANNELS = 8 };
+
+/* A Conv before the Log of a power, another before that, and two behind it. The channels of the first two are few or many. */
+static quantized *power(const char *batch, bool few, const float *numbers) {
+    tare_arena *arena = tare_arena_new();
+    tare_text text = { .arena = arena };
+    tare_text_printf(&text,
+                     "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+                     "g (float[%s,1,32] x) => (float[%s,8,32] z)\n<float e = {1e-12}",
+                     batch, batch);
+    quantized_add_weight(&text, "a", few ? "2,1,1" : "16,1,1", few ? 2 : 16);
+    quantized_add_weight(&text, "w", few ? "2,2,1" : "16,16,1", few ? 4 : 256);
+    quantized_add_weight(&text, "v", few ? "16,2,3" : "16,16,3", few ? 96 : 768);
+    quantized_add_weight(&text, "u", "8,16,3", 384);
+    tare_text_printf(&text, "> {\n b = Conv(x, a)\n c = Conv(b, w)\n p = Mul(c, c)\n q = Add(p, e)\n l = Log(q)\n"
+                            "y = Conv<pads = [1, 1]>(l, v)\n z = Conv<pads = [1, 1]>(y, u) }");
+    quantized *q = quantized_open(text.at, numbers, (size_t)SAMPLES * LENGTH, NULL);
+    tare_arena_free(arena);
+    return q;
+}
+
+/* Mostly far below the largest, as sound is: amplitudes fall by 1.5 dB a step. Or all of one size. */
+static void fill(float *numbers, bool fades) {
+    for (int i = 0; i < SAMPLES * LENGTH; i++)
+        numbers[i] = (i % 2 ? 1.0f : -1.0f) * (fades ? (float)pow(10, -(i % 100) * 0.075) : 1 + (float)(i % 7) / 8);
+}
+
+static void keeps_what_a_log_reads(void **state) {
+    (void)state;
+    float numbers[SAMPLES * LENGTH];
+    fill(numbers, true);
+    static const char *const batches[] = { "1", "N" };
+    for (int i = 0; i < 2; i++) {
+        quantized *q = power(batches[i], true, numbers);
+        assert_false(quantized_is_integer(q, "b"));
+        assert_false(quantized_is_integer(q, "c"));
+        assert_null(quantized_value(q, "q")->quant);
+        assert_true(quantized_is_integer(q, "y"));
+        assert_true(quantized_is_integer(q, "z"));
+        assert_non_null(strstr(q->log, "(Log)"));
+        assert_non_null(strstr(q->log, "the 2 products before it stay float, 1.2 % of the multiply-accumulates"));
+        quantized_close(q);
+    }
+}
+
+static void quantizes_what_a_log_can_bear(void **state) {
+    (void)state;
+    float numbers[SAMPLES * LENGTH];
+    fill(numbers, false);
+    quantized *q = power("1", true, numbers);
+    assert_true(quantized_is_integer(q, "b"));
+    assert_true(quantized_is_integer(q, "c"));
+    assert_null(strstr(q->log, "(Log)"));
+    quantized_close(q);
+}
+
+/* More than a tenth of the work stays integer, and the log tells. */
+static void keeps_to_the_budget(void **state) {
+    (void)state;
+    float numbers[SAMPLES * LENGTH];
+    fill(numbers, true);
+    static const char *const batches[] = { "1", "N" };
+    for (int i = 0; i < 2; i++) {
+        quantized *q = power(batches[i], false, numbers);
+        assert_true(quantized_is_integer(q, "b"));
+        assert_true(quantized_is_integer(q, "c"));
+        assert_non_null(strstr(q->log, "the 2 products before it are quantized all the same, 19.1 % of"));
+        quantized_close(q);
+    }
+}
+
+/* A depthwise Conv that reads channels of which `small` have a ten-thousandth of the others' reach, then one that is large. */
+static quantized *depthwise(const char *batch, int small) {
+    float numbers[SAMPLES * CHANNELS * LENGTH];
+    for (int i = 0; i < SAMPLES * CHANNELS * LENGTH; i++)
+        numbers[i] = (float)(i * 37 % 101 - 50) * (i / LENGTH % CHANNELS < small ? 1e-4f : 1);
+    tare_arena *arena = tare_arena_new();
+    tare_text text = { .arena = arena };
+    tare_text_printf(&text,
+                     "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+                     "g (float[%s,8,32] x) => (float[%s,32,32] z)\n<",
+                     batch, batch);
+    quantized_add_weight(&text, "w", "8,1,3", 24);
+    quantized_add_weight(&text, "v", "32,8,3", 768);
+    tare_text_printf(&text, "> {\n y = Conv<group = 8, pads = [1, 1]>(x, w)\n z = Conv<pads = [1, 1]>(y, v) }");
+    quantized *q = quantized_open(text.at, numbers, sizeof numbers / sizeof *numbers, NULL);
+    tare_arena_free(arena);
+    return q;
+}
+
+static void keeps_starved_depthwise(void **state) {
+    (void)state;
+    static const char *const batches[] = { "1", "N" };
+    for (int i = 0; i < 2; i++) {
+        quantized *starved = depthwise(batches[i], 2), *fed = depthwise(batches[i], 0);
+        assert_false(quantized_is_integer(starved, "y"));
+        assert_true(quantized_is_integer(starved, "z"));
+        assert_non_null(
+            strstr(starved->log, "(Conv) stays float: 25 % of the channels of 'x' would have fewer than 4"));
+        assert_true(quantized_is_integer(fed, "y"));
+        assert_string_equal(fed->log, "");
+        quantized_close(starved);
+        quantized_close(fed);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_a_log_reads),
+        cmocka_unit_test(quantizes_what_a_log_can_bear),
+        cmocka_unit_test(keeps_to_the_budget),
+        cmocka_unit_test(keeps_starved_depthwise),
+    };
+    return cmocka_run_group_tests_name("products spared", tests, NULL, NULL);
+}
