@@ -38,8 +38,11 @@ extern TARE_API const tare_field tare_quantization_fields[];
 TARE_API tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                                           const tare_calibration_options *options, const tare_work_options *work,
                                           tare_log *log, tare_error *err);
+/* Written whole or not at all, as JSON (docs/formats/ranges.md), and read back before it gets its name: the same bytes for
+ * the same statistics. Errors of a read say "PATH: where: what". */
 TARE_API tare_status tare_ranges_write(const tare_ranges *ranges, const char *path, tare_error *err);
 TARE_API tare_status tare_ranges_read(tare_ranges **out, const char *path, tare_error *err);
+/* Adds what `from` saw, in any order; TARE_E_MALFORMED when it saw another model. `into` is of no use after an error. */
 TARE_API tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err);
 TARE_API void tare_ranges_free(tare_ranges *ranges);
 

@@ -1,6 +1,8 @@
 /* Running the float model over samples, one session a worker, and adding up what each saw. */
 #include "calibrate/calibrate.h"
 
+#include <string.h>
+
 #include "calibrate/range.h"
 #include "run/each.h"
 
@@ -11,6 +13,7 @@ typedef struct job {
     tare_log *log;
     TARE_VEC(const tare_value *) observed;
     TARE_VEC(size_t) indexes; /* of the samples in hand */
+    const char **ids;         /* by index: as the ranges name samples */
 } job;
 
 typedef struct worker {
@@ -101,8 +104,7 @@ static void close_worker(worker *w) {
 
 static tare_status see_sample(void *context, const tare_sample *sample, tare_error *err) {
     worker *w = context;
-    /* Ids live as long as the samples: ranges may keep them while these do. */
-    w->sample = tare_samples_id(w->job->samples, sample->index);
+    w->sample = w->job->ids[sample->index];
     return tare_session_run(w->session, sample->inputs, err);
 }
 
@@ -115,6 +117,7 @@ static tare_status merge_workers(const job *j, worker *const *workers, size_t co
     TARE_TRY(tare_ranges_own_ids(total, err));
     total->samples = j->indexes.count;
     total->synthetic = tare_samples_are_synthetic(j->samples);
+    total->model_hash = tare_ranges_fingerprint(j->model);
     workers[0]->ranges = NULL;
     *out = total;
     return TARE_OK;
@@ -142,11 +145,28 @@ static tare_status run_workers(job *j, tare_pool *pool, tare_arena *arena, tare_
     return status;
 }
 
+/* Ids come from file names; what is no UTF-8 in them is escaped, as it can stand in no ranges file. They live as long as
+ * the job: ranges copy those that they keep. */
+static tare_status list_ids(job *j, tare_arena *arena, tare_error *err) {
+    j->ids = tare_arena_alloc(arena, tare_samples_count(j->samples) + 1, sizeof *j->ids);
+    for (size_t i = 0; j->ids && i < tare_samples_count(j->samples); i++) {
+        const char *id = j->ids[i] = tare_samples_id(j->samples, i);
+        const size_t length = strlen(id), room = 4 * length + 1; /* each byte at worst \xNN */
+        if (tare_utf8_is_valid(id, length)) continue;
+        char *escaped = tare_arena_alloc(arena, room, 1);
+        if (!escaped) return tare_fail_memory(err, room);
+        tare_text_escape(escaped, room, id);
+        j->ids[i] = escaped;
+    }
+    return j->ids ? TARE_OK : tare_fail_memory(err, 0);
+}
+
 static tare_status calibrate(job *j, tare_arena *arena, tare_ranges **out, tare_error *err) {
     TARE_TRY(list_observed(j, arena, err));
     for (size_t i = 0; i < tare_samples_count(j->samples); i++)
         if (is_in_hand(j->options, i) && !tare_vec_push(arena, &j->indexes, i)) return tare_fail_memory(err, 0);
     if (!j->indexes.count) return tare_fail(err, TARE_E_USAGE, "no samples to calibrate on");
+    TARE_TRY(list_ids(j, arena, err));
     tare_pool *pool = tare_pool_new(j->options->threads);
     if (!pool) return tare_fail_memory(err, 0);
     tare_status status = run_workers(j, pool, arena, out, err);

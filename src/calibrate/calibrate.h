@@ -4,6 +4,8 @@
 #ifndef TARE_CALIBRATE_CALIBRATE_H
 #define TARE_CALIBRATE_CALIBRATE_H
 
+#include <tare/quantize.h>
+
 #include "graph/graph.h"
 #include "run/run.h"
 #include "samples/samples.h"
@@ -45,7 +47,7 @@ typedef struct tare_range {
     float *channel_min, *channel_max;
 } tare_range;
 
-typedef struct tare_ranges tare_ranges;
+/* tare_ranges_write, _read, _merge and _free are public: <tare/quantize.h>. */
 
 typedef struct tare_calibrate_options {
     tare_cpu cpu;
@@ -62,19 +64,23 @@ typedef struct tare_calibrate_options {
  * values inherit; constants never enter), graph inputs included. */
 tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                            const tare_calibrate_options *options, tare_log *log, tare_error *err);
-void tare_ranges_free(tare_ranges *ranges);
 size_t tare_ranges_count(const tare_ranges *ranges);
 const tare_range *tare_ranges_at(const tare_ranges *ranges, size_t index);       /* in the order of the graph */
 const tare_range *tare_ranges_find(const tare_ranges *ranges, const char *name); /* NULL: never seen */
 uint64_t tare_ranges_samples(const tare_ranges *ranges);
 bool tare_ranges_are_synthetic(const tare_ranges *ranges);
 
-/* Adds what `from` saw; both must come from the same model (its hash is in the file): TARE_E_MALFORMED otherwise. */
-tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err);
+/* Were they made of this model? TARE_E_MALFORMED, saying what to do, when its fingerprint is another: the node types and
+ * the names of inputs and outputs of the graph that was calibrated. Weights do not count. */
+tare_status tare_ranges_check(const tare_ranges *ranges, const tare_model *model, tare_error *err);
 
 /* The ranges file: JSON, the same bytes for the same statistics (docs/formats/ranges.md). Hostile when read. */
-tare_status tare_ranges_write(const tare_ranges *ranges, const char *path, tare_error *err);
-tare_status tare_ranges_read(tare_ranges **out, const char *path, tare_error *err);
+enum {
+    TARE_RANGES_FILE_MAX = 64 << 20, /* bytes */
+    TARE_RANGES_VALUES_MAX = 1 << 16,
+    TARE_RANGES_TOKENS_MAX = 1 << 22 /* commas, colons and brackets: what a JSON tree of it takes is bounded by them */
+};
+tare_status tare_ranges_parse(tare_ranges **out, const char *bytes, size_t size, tare_error *err);
 
 /* ---- range methods: methods.def, a file each ---- */
 

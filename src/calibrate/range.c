@@ -1,6 +1,8 @@
 /* Counting one value's numbers and adding counts up. */
 #include "calibrate/range.h"
 
+#include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +66,9 @@ static tare_status take_counts(tare_range *range, tare_counts *counts, tare_aren
     return status;
 }
 
+/* -0 as +0: which of the two a minimum is depends on the order of comparing. */
+static float without_sign(float number) { return number + 0.0f; }
+
 static void count_nonfinite(tare_range *range, const float *numbers, size_t count, const char *sample) {
     for (size_t i = 0; i < count; i++) {
         if (isfinite(numbers[i])) continue;
@@ -90,7 +95,7 @@ static void keep_extreme(tare_extreme *list, int *count, float value, const char
     if (*count < TARE_RANGE_EXTREMES) ++*count;
 }
 
-/* The extremes of each channel, dimension 1; a sample with another number of channels ends it. */
+/* The extremes of each channel's finite numbers, dimension 1; a sample with another number of channels ends it. */
 static void count_channels(tare_range *range, const tare_tensor *tensor) {
     const tare_shape *shape = &tensor->shape;
     if (!range->channels) return;
@@ -103,11 +108,11 @@ static void count_channels(tare_range *range, const tare_tensor *tensor) {
     for (size_t i = 0; i < outer * range->channels; i++, at += inner) {
         float min = range->channel_min[i % range->channels], max = range->channel_max[i % range->channels];
         for (size_t k = 0; k < inner; k++) {
-            min = at[k] < min ? at[k] : min;
-            max = at[k] > max ? at[k] : max;
+            min = at[k] < min && at[k] >= -FLT_MAX ? at[k] : min;
+            max = at[k] > max && at[k] <= FLT_MAX ? at[k] : max;
         }
-        range->channel_min[i % range->channels] = min;
-        range->channel_max[i % range->channels] = max;
+        range->channel_min[i % range->channels] = without_sign(min);
+        range->channel_max[i % range->channels] = without_sign(max);
     }
 }
 
@@ -132,6 +137,7 @@ tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_aren
     TARE_TRY(take_counts(range, counts, arena, err));
     count_channels(range, tensor);
     if (!(counts->min <= counts->max)) return TARE_OK;
+    counts->min = without_sign(counts->min), counts->max = without_sign(counts->max);
     if (counts->min < range->min) range->min = counts->min;
     if (counts->max > range->max) range->max = counts->max;
     int lows = range->extreme_count, highs = range->extreme_count;
@@ -145,6 +151,9 @@ tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_aren
 }
 
 tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_arena *arena, tare_error *err) {
+    if (into->count + from->count > TARE_RANGE_COUNT_MAX)
+        return tare_fail(err, TARE_E_LIMIT, "value '%s': %" PRIu64 " and %" PRIu64 " numbers are more than 2^62",
+                         into->name, into->count, from->count);
     into->count += from->count;
     into->zeros += from->zeros;
     into->nans += from->nans;
@@ -213,6 +222,33 @@ tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err) {
         }
     }
     return TARE_OK;
+}
+
+static tare_status check_same_values(const tare_ranges *a, const tare_ranges *b, tare_error *err) {
+    if (a->model_hash != b->model_hash)
+        return tare_fail(err, TARE_E_MALFORMED,
+                         "ranges of two models do not add up: fingerprints %016" PRIx64 " and %016" PRIx64,
+                         a->model_hash, b->model_hash);
+    if (a->list.count != b->list.count)
+        return tare_fail(err, TARE_E_MALFORMED, "%zu values and %zu: one of the files was changed", a->list.count,
+                         b->list.count);
+    for (size_t i = 0; i < a->list.count; i++)
+        if (strcmp(a->list.at[i]->name, b->list.at[i]->name) != 0)
+            return tare_fail(err, TARE_E_MALFORMED, "value %zu is '%s' and '%s': one of the files was changed", i,
+                             a->list.at[i]->name, b->list.at[i]->name);
+    return TARE_OK;
+}
+
+tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err) {
+    TARE_TRY(check_same_values(into, from, err));
+    if (into->samples + from->samples > TARE_RANGE_COUNT_MAX)
+        return tare_fail(err, TARE_E_LIMIT, "%" PRIu64 " and %" PRIu64 " samples are more than 2^62", into->samples,
+                         from->samples);
+    for (size_t i = 0; i < into->list.count; i++)
+        TARE_TRY(tare_range_merge(into->list.at[i], from->list.at[i], into->arena, err));
+    into->samples += from->samples;
+    into->synthetic |= from->synthetic;
+    return tare_ranges_own_ids(into, err);
 }
 
 void tare_ranges_free(tare_ranges *ranges) {

@@ -10,11 +10,16 @@ struct tare_ranges {
     tare_map by_name;
     uint64_t samples;
     bool synthetic;
-    uint64_t model_hash; /* of node types, names and shapes: what ranges of two runs must share */
+    uint64_t model_hash; /* tare_ranges_fingerprint: what ranges of two runs must share */
 };
 
 tare_status tare_ranges_new(tare_ranges **out, tare_error *err);
 tare_status tare_ranges_add(tare_ranges *ranges, const char *name, tare_range **out, tare_error *err);
+
+uint64_t tare_ranges_fingerprint(const tare_model *model);
+
+/* The text of the ranges file. */
+void tare_ranges_print(const tare_ranges *ranges, tare_text *text);
 
 /* Copies the ids that extremes name to the ranges' own arena: they came from samples that will be closed. */
 tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err);
@@ -28,6 +33,9 @@ tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels);
 tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
                              const char *sample, tare_error *err);
 tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_arena *arena, tare_error *err);
+
+/* Counts stay below this, so that sums of two never wrap. */
+#define TARE_RANGE_COUNT_MAX ((uint64_t)1 << 62)
 
 /* The middle and the edges of a bin: page is the upper 9 bits, bin the next 7. Magnitudes grow with the bin. */
 double tare_bin_edge(int binade, int bin); /* the magnitude at its lower end; bin may be 128 */
