@@ -12,7 +12,6 @@ static void choose(const tare_range *range, const tare_range_request *request, f
 
 const tare_method tare_method_average = {
     .name = "average",
-    .help = "the means of the samples' smallest and largest numbers",
     .origin = TARE_ORIGIN_AVERAGE,
     .choose = choose,
 };

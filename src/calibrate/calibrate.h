@@ -96,7 +96,6 @@ typedef struct tare_range_request {
 
 typedef struct tare_method {
     const char *name; /* "minmax" */
-    const char *help;
     tare_origin_kind origin;
     /* The real range [lo, hi] to quantize, lo <= 0 <= hi. The range has at least one finite number. */
     void (*choose)(const tare_range *range, const tare_range_request *request, float *lo, float *hi);
@@ -105,6 +104,8 @@ typedef struct tare_method {
 size_t tare_method_count(void);
 const tare_method *tare_method_at(size_t index);
 const tare_method *tare_method_find(const char *name);
+extern const char *const tare_method_names[]; /* ended by NULL */
+extern const char tare_method_help[];         /* what --method says: each with what it does */
 
 /* Expected squared error per number if the range is quantized to codes between lo and hi, from the counts (uniform within
  * a bin, integrated exactly): for methods, choices and reports. */

@@ -9,7 +9,6 @@ static void choose(const tare_range *range, const tare_range_request *request, f
 
 const tare_method tare_method_minmax = {
     .name = "minmax",
-    .help = "from the smallest to the largest number seen",
     .origin = TARE_ORIGIN_MINMAX,
     .choose = choose,
 };

@@ -59,7 +59,6 @@ static void choose(const tare_range *range, const tare_range_request *request, f
 
 const tare_method tare_method_mse = {
     .name = "mse",
-    .help = "the range with the least expected squared error, clipping counted three times",
     .origin = TARE_ORIGIN_MSE,
     .choose = choose,
 };

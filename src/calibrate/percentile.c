@@ -30,7 +30,6 @@ static void choose(const tare_range *range, const tare_range_request *request, f
 
 const tare_method tare_method_percentile = {
     .name = "percentile",
-    .help = "leaves out the same small share of numbers on each side (--percentile)",
     .origin = TARE_ORIGIN_PERCENTILE,
     .choose = choose,
 };

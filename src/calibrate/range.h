@@ -55,4 +55,7 @@ void tare_profile_make(tare_profile *profile, const tare_range *range, const tar
 double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi,
                           double clip_weight);
 
+/* What method entropy minimizes: KL divergence, in nats a number, of what was counted against its codes spread evenly. */
+double tare_range_divergence(const tare_range *range, const tare_range_request *request, float lo, float hi);
+
 #endif

@@ -1,15 +1,23 @@
 /* Choosing scales, from the scheme to the last weight. */
 #include "quantize/quantize.h"
 
+#include "base/text.h"
 #include "quantize/scheme.h"
 
+static tare_status fail_method(const char *name, tare_error *err) {
+    const char *near = tare_text_nearest(name, tare_method_names);
+    return tare_fail(err, TARE_E_USAGE, "no range method '%.64s'; %s '%s'%s", name,
+                     near ? "did you mean" : "the default is", near ? near : tare_method_names[0], near ? "?" : "");
+}
+
 static tare_status check_options(const tare_quantize_options *options, tare_error *err) {
-    if (options->method && !tare_method_find(options->method))
-        return tare_fail(err, TARE_E_USAGE, "no range method '%s'", options->method);
+    if (options->method && !tare_method_find(options->method)) return fail_method(options->method, err);
     for (size_t i = 0; i < options->rule_count; i++) {
         const tare_rule *rule = &options->rules[i];
-        if (rule->method && !tare_method_find(rule->method))
-            return tare_fail(err, TARE_E_USAGE, "rule %zu: no range method '%s'", i + 1, rule->method);
+        if (rule->method && !tare_method_find(rule->method)) {
+            fail_method(rule->method, err);
+            return tare_within(err, "rule %zu", i + 1);
+        }
         tare_dtype type = rule->type ? tare_dtype_find(rule->type) : TARE_U8;
         if (type != TARE_U8 && type != TARE_S8 && type != TARE_U16 && type != TARE_S16)
             return tare_fail(err, TARE_E_USAGE, "rule %zu: type '%s' is none of u8, s8, u16, s16", i + 1, rule->type);
