@@ -223,7 +223,11 @@ static void run_stream(const void *context) {
 static void bench_stream(const char *name, stream s) {
     used = 0;
     tare_counts counts = { room(TARE_COUNT_BINS * sizeof(uint64_t)),
-                           room((size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS * sizeof(uint32_t)), INFINITY, -INFINITY };
+                           room((size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS * sizeof(uint32_t)),
+                           INFINITY,
+                           -INFINITY,
+                           UINT32_MAX,
+                           0 };
     memset(counts.bins, 0, TARE_COUNT_BINS * sizeof *counts.bins);
     memset(counts.tables, 0, (size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS * sizeof *counts.tables);
     s.to = numbers(COUNT);

@@ -24,23 +24,27 @@ typedef struct worker {
     const char *sample; /* id of the one in hand */
 } worker;
 
-/* Values that get statistics: graph inputs, and what nodes make that neither move nor join numbers. */
-static bool is_observed(const tare_value *value) {
+bool tare_calibrate_observes(const tare_value *value) {
     if (value->dtype != TARE_F32 || value->constant) return false;
     if (!value->producer) return value->is_input;
     tare_quant_kind kind = tare_node_quant_kind(value->producer);
     return kind != TARE_QUANT_PASS && kind != TARE_QUANT_SAME;
 }
 
+static bool is_counted(const job *j, const tare_value *value) {
+    const tare_map *wanted = j->options->wanted;
+    return tare_calibrate_observes(value) && (!wanted || tare_map_get(wanted, value->name));
+}
+
 static tare_status list_observed(job *j, tare_arena *arena, tare_error *err) {
     const tare_graph *graph = j->model->graph;
     for (size_t i = 0; i < graph->inputs.count; i++)
-        if (is_observed(graph->inputs.at[i]) && !tare_vec_push(arena, &j->observed, graph->inputs.at[i]))
+        if (is_counted(j, graph->inputs.at[i]) && !tare_vec_push(arena, &j->observed, graph->inputs.at[i]))
             return tare_fail_memory(err, 0);
     tare_for_nodes (node, graph)
         for (int i = 0; i < node->output_count; i++) {
             const tare_value *value = node->outputs[i];
-            if (value && is_observed(value) && !tare_vec_push(arena, &j->observed, value))
+            if (value && is_counted(j, value) && !tare_vec_push(arena, &j->observed, value))
                 return tare_fail_memory(err, 0);
         }
     return TARE_OK;
@@ -52,13 +56,12 @@ static bool is_in_hand(const tare_calibrate_options *o, size_t index) {
     return !o->hold || held == (o->hold_side == 2);
 }
 
-static tare_status observe(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
+static tare_status observe(void *context, const tare_value *value, const tare_tensor *real, tare_layout layout,
                            tare_error *err) {
     worker *w = context;
-    (void)before;
     tare_range *range = tare_map_get(&w->ranges->by_name, value->name);
     if (!range || real->dtype != TARE_F32) return TARE_OK;
-    TARE_TRY(tare_range_count(range, w->counter, w->ranges->arena, real, w->sample, err));
+    TARE_TRY(tare_range_count(range, w->counter, w->ranges->arena, real, layout, w->sample, err));
     uint64_t bad = range->nans + range->positive_infinities + range->negative_infinities;
     if (!bad || w->job->options->skip_nonfinite) return TARE_OK;
     const tare_node *producer = value->producer;
@@ -94,7 +97,7 @@ static tare_status open_worker(const job *j, worker *w, tare_error *err) {
     w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(j->options->cpu));
     if (!w->counter) return tare_fail_memory(err, 0);
     TARE_TRY(tare_session_new(&w->session, j->model, &options, err));
-    return tare_session_set_tap(w->session, j->observed.at, j->observed.count, false, observe, w, err);
+    return tare_session_set_raw_tap(w->session, j->observed.at, j->observed.count, observe, w, err);
 }
 
 static void close_worker(worker *w) {

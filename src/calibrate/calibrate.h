@@ -58,7 +58,11 @@ typedef struct tare_calibrate_options {
     size_t hold;
     int hold_side;
     size_t memory_limit;
+    const tare_map *wanted; /* names of the values to count, of those that can be; NULL: all */
 } tare_calibrate_options;
+
+/* Can it be counted? Graph inputs can, and what nodes make that neither move nor join numbers. */
+bool tare_calibrate_observes(const tare_value *value);
 
 /* Runs the float model over the samples and counts every float value whose producer observes (pass-through and same-scale
  * values inherit; constants never enter), graph inputs included. */

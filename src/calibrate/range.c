@@ -1,7 +1,6 @@
 /* Counting one value's numbers and adding counts up. */
 #include "calibrate/range.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -42,32 +41,29 @@ static tare_status add_page(tare_range *range, int binade, const uint64_t *bins,
     return TARE_OK;
 }
 
-/* The exponents that a finite number up to this magnitude can have. */
-static int highest_binade(float reach) {
-    uint32_t bits;
-    memcpy(&bits, &reach, sizeof bits);
-    return (int)(bits >> 23 & 255);
-}
-
-static tare_status take_counts(tare_range *range, tare_counts *counts, tare_arena *arena, tare_error *err) {
-    const float reach = counts->min <= counts->max ? fmaxf(fabsf(counts->min), fabsf(counts->max)) : 0;
-    const int top = highest_binade(reach);
-    tare_status status = TARE_OK;
-    for (int sign = 0; sign < 2; sign++) {
-        for (int exponent = 0; exponent <= 255; exponent++) {
-            if (exponent > top && exponent < 255) continue;
-            uint64_t *bins = counts->bins + (sign * 256 + exponent) * TARE_RANGE_BINS;
-            if (!any(bins)) continue;
-            if (exponent < 255 && status == TARE_OK) status = add_page(range, sign * 256 + exponent, bins, arena, err);
-            if (exponent == 0) range->zeros += bins[0]; /* with what is below 2^-133 */
-            memset(bins, 0, TARE_RANGE_BINS * sizeof *bins);
-        }
-    }
+/* One binade of a sign; the numbers above all binades are not finite. */
+static tare_status take_page(tare_range *range, tare_counts *counts, int binade, tare_arena *arena, tare_error *err) {
+    uint64_t *bins = counts->bins + binade * TARE_RANGE_BINS;
+    if (!any(bins)) return TARE_OK;
+    tare_status status = (binade & 255) < 255 ? add_page(range, binade, bins, arena, err) : TARE_OK;
+    if (!(binade & 255)) range->zeros += bins[0]; /* with what is below 2^-133 */
+    memset(bins, 0, TARE_RANGE_BINS * sizeof *bins);
     return status;
 }
 
-/* -0 as +0: which of the two a minimum is depends on the order of comparing. */
-static float without_sign(float number) { return number + 0.0f; }
+static tare_status take_counts(tare_range *range, tare_counts *counts, tare_arena *arena, tare_error *err) {
+    const int low = counts->high ? (int)(counts->low >> 23) : 1, high = (int)(counts->high >> 23);
+    tare_status status = TARE_OK;
+    for (int sign = 0; sign < 512; sign += 256) {
+        for (int exponent = low; exponent <= high; exponent++) {
+            tare_status taken = take_page(range, counts, sign + exponent, arena, err);
+            if (status == TARE_OK) status = taken;
+        }
+        tare_status zeros = low > 0 ? take_page(range, counts, sign, arena, err) : TARE_OK;
+        if (status == TARE_OK) status = zeros;
+    }
+    return status;
+}
 
 static void count_nonfinite(tare_range *range, const float *numbers, size_t count, const char *sample) {
     for (size_t i = 0; i < count; i++) {
@@ -95,49 +91,19 @@ static void keep_extreme(tare_extreme *list, int *count, float value, const char
     if (*count < TARE_RANGE_EXTREMES) ++*count;
 }
 
-/* The extremes of each channel's finite numbers, dimension 1; a sample with another number of channels ends it. */
-static void count_channels(tare_range *range, const tare_tensor *tensor) {
-    const tare_shape *shape = &tensor->shape;
-    if (!range->channels) return;
-    if (shape->rank < 2 || (size_t)shape->dim[1] != range->channels) {
-        range->channels = 0;
-        return;
-    }
-    const size_t inner = (size_t)tare_shape_product(shape, 2, shape->rank), outer = (size_t)shape->dim[0];
-    const float *at = tensor->data;
-    for (size_t i = 0; i < outer * range->channels; i++, at += inner) {
-        float min = range->channel_min[i % range->channels], max = range->channel_max[i % range->channels];
-        for (size_t k = 0; k < inner; k++) {
-            min = at[k] < min && at[k] >= -FLT_MAX ? at[k] : min;
-            max = at[k] > max && at[k] <= FLT_MAX ? at[k] : max;
-        }
-        range->channel_min[i % range->channels] = without_sign(min);
-        range->channel_max[i % range->channels] = without_sign(max);
-    }
-}
-
-tare_status tare_range_want_channels(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
-    range->channel_min = tare_arena_alloc(arena, channels, sizeof(float));
-    range->channel_max = tare_arena_alloc(arena, channels, sizeof(float));
-    if (!range->channel_min || !range->channel_max) return tare_fail_memory(err, channels * sizeof(float));
-    for (size_t i = 0; i < channels; i++) range->channel_min[i] = INFINITY, range->channel_max[i] = -INFINITY;
-    range->channels = channels;
-    return TARE_OK;
-}
-
 tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
-                             const char *sample, tare_error *err) {
+                             tare_layout layout, const char *sample, tare_error *err) {
     const size_t count = tensor->size / sizeof(float);
     tare_counts *counts = &counter->counts;
     counts->min = INFINITY, counts->max = -INFINITY;
+    counts->low = UINT32_MAX, counts->high = 0;
     counter->kernels->count_f32(counts, tensor->data, count);
-    const uint64_t *positive = counts->bins + 255 * TARE_RANGE_BINS, *negative = counts->bins + 511 * TARE_RANGE_BINS;
-    if (any(positive) || any(negative)) count_nonfinite(range, tensor->data, count, sample);
+    const bool finite = counts->high < 0x7f800000;
+    if (!finite) count_nonfinite(range, tensor->data, count, sample);
     range->count += count;
     TARE_TRY(take_counts(range, counts, arena, err));
-    count_channels(range, tensor);
+    tare_range_count_channels(range, counter->kernels, tensor, layout, finite);
     if (!(counts->min <= counts->max)) return TARE_OK;
-    counts->min = without_sign(counts->min), counts->max = without_sign(counts->max);
     if (counts->min < range->min) range->min = counts->min;
     if (counts->max > range->max) range->max = counts->max;
     int lows = range->extreme_count, highs = range->extreme_count;

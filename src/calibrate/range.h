@@ -27,11 +27,16 @@ tare_status tare_ranges_own_ids(tare_ranges *ranges, tare_error *err);
 /* From now on the extremes of this many channels too. */
 tare_status tare_range_want_channels(tare_range *range, size_t channels, tare_arena *arena, tare_error *err);
 
-/* Counts one sample's numbers; `counter` is the worker's own. */
+/* Widens channel_min and channel_max; with other channels than before it stops counting them. `finite`: there is no NaN
+ * and no Inf. */
+void tare_range_count_channels(tare_range *range, const tare_kernels *kernels, const tare_tensor *tensor,
+                               tare_layout layout, bool finite);
+
+/* Counts one sample's numbers, whose channels lie where the layout says; `counter` is the worker's own. */
 typedef struct tare_counter tare_counter;
 tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels);
 tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_arena *arena, const tare_tensor *tensor,
-                             const char *sample, tare_error *err);
+                             tare_layout layout, const char *sample, tare_error *err);
 tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_arena *arena, tare_error *err);
 
 /* Counts stay below this, so that sums of two never wrap. */

@@ -59,6 +59,8 @@ static void close(tare_counts *counts, const extremes *e, bool tables) {
     }
     counts->min += 0.0f; /* which zero came first is not kept */
     counts->max += 0.0f;
+    if (low[0] + 1 < counts->low && high[0] > 0) counts->low = low[0] + 1;
+    if (high[0] > counts->high) counts->high = high[0];
     if (tables) fold(counts, low[0] + 1, high[0]);
 }
 
@@ -88,7 +90,7 @@ static void count_chunk(tare_counts *counts, const float *from, size_t count) {
         if (tables)
             for (size_t j = 0; j < LANES; j += 4) count_four(counts->tables, from + i + j);
     }
-    if (i < count) look(&e, v_load_tail(from + i, count - i, NAN));
+    if (i < count) look(&e, v_load_tail(from + i, count - i, from[i]));
     if (tables)
         count_few(counts, from + i, count - i);
     else

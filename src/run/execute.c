@@ -13,10 +13,16 @@ static tare_status show(tare_session *session, const tare_plan *plan, tare_step 
                         const tare_tensor *before, tare_error *err) {
     const tare_plan_value *value = step->made[output];
     char *room = session->slab + plan->activations + plan->scratch;
-    const tare_tensor real = tare_tap_read(step->outputs[output], room, false, session->options.pool);
+    const bool is_raw = value->tapped->is_raw;
+    const tare_tensor real = tare_tap_read(step->outputs[output], is_raw, room, false, session->options.pool);
+    if (is_raw) {
+        value->tapped->is_shown = true;
+        return session->raw_tap(session->tap_context, value->tapped->value, &real, step->outputs[output]->layout, err);
+    }
     tare_tensor reference;
     if (step->references) {
-        reference = tare_tap_read(step->references[output], before_room(session, plan), false, session->options.pool);
+        reference =
+            tare_tap_read(step->references[output], false, before_room(session, plan), false, session->options.pool);
         before = &reference;
     }
     if (!before && value->quant) before = &real; /* rounded before, to the same codes */
@@ -34,8 +40,8 @@ static tare_status finish(tare_session *session, const tare_plan *plan, tare_ste
         bool is_shown = value->tapped && !value->tapped->is_shown;
         bool is_rounded = value->quant && !step->is_rounded;
         tare_tensor before = { 0 };
-        if (is_shown && is_rounded && !step->references)
-            before = tare_tap_read(slot, before_room(session, plan), true, pool);
+        if (is_shown && is_rounded && !step->references && !value->tapped->is_raw)
+            before = tare_tap_read(slot, false, before_room(session, plan), true, pool);
         if (is_rounded) tare_round(&slot->tensor, slot->layout, value->quant, session->kernels, pool);
         if (is_shown) TARE_TRY(show(session, plan, step, i, is_rounded ? &before : NULL, err));
         *shown |= is_shown;

@@ -152,8 +152,8 @@ static void find_tap_room(tare_plan *plan) {
         for (int i = 0; i < step->call.output_count; i++) {
             if (!step->outputs[i] || !step->made[i] || !step->made[i]->tapped) continue;
             size_t real, before, none;
-            tare_tap_sizes(step->outputs[i], is_rounded_here(step, i), &real, &before);
-            if (step->references) tare_tap_sizes(step->references[i], false, &before, &none);
+            tare_tap_sizes(step->outputs[i], step->made[i]->tapped->is_raw, is_rounded_here(step, i), &real, &before);
+            if (step->references) tare_tap_sizes(step->references[i], false, false, &before, &none);
             if (real > plan->tap_real) plan->tap_real = real;
             if (before > plan->tap_before) plan->tap_before = before;
         }

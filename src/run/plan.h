@@ -171,8 +171,9 @@ bool tare_quant_is_equal(const tare_quant *a, const tare_quant *b); /* the same 
 
 /* ---- tap.c ---- */
 /* Bytes that a look at this slot needs: for the numbers as taps get them, and for a copy before they are rounded. */
-void tare_tap_sizes(const tare_slot *slot, bool is_rounded, size_t *real, size_t *before);
-/* The numbers of a slot in ONNX's order, floats as f32; in `room` when they have to be copied, or when `copies`. */
-tare_tensor tare_tap_read(const tare_slot *slot, void *room, bool copies, tare_pool *pool);
+void tare_tap_sizes(const tare_slot *slot, bool is_raw, bool is_rounded, size_t *real, size_t *before);
+/* The numbers of a slot in ONNX's order, or as they lie, floats as f32; in `room` when they have to be copied, or when
+ * `copies`. */
+tare_tensor tare_tap_read(const tare_slot *slot, bool is_raw, void *room, bool copies, tare_pool *pool);
 
 #endif

@@ -40,6 +40,13 @@ void tare_session_free(tare_session *session);
 tare_status tare_session_set_tap(tare_session *session, const tare_value *const *values, size_t count, bool all,
                                  tare_tap *tap, void *context, tare_error *err);
 
+/* The same for taps to whom order is nothing: the numbers (f32) as they lie in memory, with no copy, and their layout,
+ * whose order of dimensions the tensor's shape has. Not in the local backend. */
+typedef tare_status tare_raw_tap(void *context, const tare_value *value, const tare_tensor *real, tare_layout layout,
+                                 tare_error *err);
+tare_status tare_session_set_raw_tap(tare_session *session, const tare_value *const *values, size_t count,
+                                     tare_raw_tap *tap, void *context, tare_error *err);
+
 /* In the qdq backend, which of the quantized values (constants too) are rounded; NULL: all. Constants that are stored as
  * codes stay what the codes say. Plans made before are dropped. For blame: one node's quantization alone. */
 void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(void *context, const tare_value *value),

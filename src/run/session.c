@@ -55,21 +55,21 @@ static tare_status add_tap(tare_session *session, const tare_value *value, tare_
     tare_tapped *tapped = tare_arena_alloc(session->arena, 1, sizeof *tapped);
     if (!tapped) return tare_fail_memory(err, sizeof *tapped);
     tapped->value = value;
+    tapped->is_raw = session->raw_tap != NULL;
     return tare_map_put(&session->tapped, value->name, tapped) ? TARE_OK : tare_fail_memory(err, 0);
 }
 
 static bool is_made(const tare_value *value) { return value->producer || value->is_input; }
 
-tare_status tare_session_set_tap(tare_session *session, const tare_value *const *values, size_t count, bool all,
-                                 tare_tap *tap, void *context, tare_error *err) {
+static tare_status set_taps(tare_session *session, const tare_value *const *values, size_t count, bool all,
+                            void *context, tare_error *err) {
     drop_plans(session);
     tare_map_init(&session->tapped, session->arena);
-    session->tap = tap;
     session->tap_context = context;
     session->tap_values = values;
     session->tap_count = count;
     session->taps_all = all;
-    if (!tap) return TARE_OK;
+    if (!session->tap && !session->raw_tap) return TARE_OK;
     for (size_t i = 0; !all && i < count; i++)
         if (is_made(values[i])) TARE_TRY(add_tap(session, values[i], err));
     for (size_t i = 0; all && i < session->graph->values.entries.count; i++) {
@@ -77,6 +77,20 @@ tare_status tare_session_set_tap(tare_session *session, const tare_value *const 
         if (value && is_made(value) && tare_dtype_is_float(value->dtype)) TARE_TRY(add_tap(session, value, err));
     }
     return TARE_OK;
+}
+
+tare_status tare_session_set_tap(tare_session *session, const tare_value *const *values, size_t count, bool all,
+                                 tare_tap *tap, void *context, tare_error *err) {
+    session->tap = tap;
+    session->raw_tap = NULL;
+    return set_taps(session, values, count, all, context, err);
+}
+
+tare_status tare_session_set_raw_tap(tare_session *session, const tare_value *const *values, size_t count,
+                                     tare_raw_tap *tap, void *context, tare_error *err) {
+    session->tap = NULL;
+    session->raw_tap = tap;
+    return set_taps(session, values, count, false, context, err);
 }
 
 void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(void *context, const tare_value *value),
@@ -117,9 +131,10 @@ tare_status tare_session_new_body(tare_session **out, const tare_session *outer,
     session->captures = c.values.at;
     session->capture_count = c.values.count;
     tare_session_set_quant_filter(session, outer->is_quantized, outer->filter_context);
+    session->tap = outer->tap;
+    session->raw_tap = outer->raw_tap;
     if (status == TARE_OK)
-        status = tare_session_set_tap(session, outer->tap_values, outer->tap_count, outer->taps_all, outer->tap,
-                                      outer->tap_context, err);
+        status = set_taps(session, outer->tap_values, outer->tap_count, outer->taps_all, outer->tap_context, err);
     if (status != TARE_OK) {
         tare_session_free(session);
         return status;

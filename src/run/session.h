@@ -8,6 +8,7 @@ enum { TARE_PLANS_KEPT = 4 }; /* for inputs whose lengths vary */
 
 typedef struct tare_tapped {
     const tare_value *value; /* of the session's model */
+    bool is_raw;             /* shown as it lies */
     bool is_shown;           /* in this run: a plan that was given up half way shows nothing twice */
 } tare_tapped;
 
@@ -18,7 +19,8 @@ struct tare_session {
     const tare_kernels *kernels;
     tare_arena *arena;
 
-    tare_tap *tap;
+    tare_tap *tap; /* one of the two, or none */
+    tare_raw_tap *raw_tap;
     void *tap_context;
     bool taps_all;
     const tare_value *const *tap_values; /* as the caller gave them, of all graphs */

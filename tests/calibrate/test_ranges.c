@@ -51,7 +51,7 @@ static void count(fixture *f, const float *numbers, size_t n, const char *sample
     const tare_tensor tensor = {
         .dtype = TARE_F32, .shape = tare_shape_of(1, &dim), .data = copy, .size = n * sizeof *copy
     };
-    assert_ok(tare_range_count(f->range, f->counter, f->ranges->arena, &tensor, sample, &err));
+    assert_ok(tare_range_count(f->range, f->counter, f->ranges->arena, &tensor, TARE_LAYOUT_FIRST, sample, &err));
 }
 
 static uint64_t total(const tare_range *range) {
@@ -156,11 +156,52 @@ static void test_every_method_holds_zero_and_stays_inside(void **state) {
     }
 }
 
+/* Both layouts, odd sizes, with and without numbers that are not finite; and one sample with other channels. */
+static void test_channels_in_both_layouts(void **state) {
+    (void)state;
+    enum { CHANNELS = 5, PIXELS_MAX = 200 };
+    static const float odd[] = { NAN, INFINITY, -0.0f, 0 };
+    test_random random = { 5 };
+    for (int64_t pixels = 1; pixels <= PIXELS_MAX; pixels += 7) {
+        fixture first = open_range(), last = open_range();
+        float rows[CHANNELS * PIXELS_MAX], lies[CHANNELS * PIXELS_MAX], min[CHANNELS], max[CHANNELS];
+        assert_ok(tare_range_want_channels(first.range, CHANNELS, first.ranges->arena, &err));
+        assert_ok(tare_range_want_channels(last.range, CHANNELS, last.ranges->arena, &err));
+        for (int64_t c = 0; c < CHANNELS; c++) {
+            min[c] = INFINITY, max[c] = -INFINITY;
+            for (int64_t p = 0; p < pixels; p++) {
+                float x = (float)test_random_unit(&random) - 0.3f;
+                if (pixels % 2 && p % 5 == 1) x = odd[test_random_next(&random) % 4];
+                rows[c * pixels + p] = lies[p * CHANNELS + c] = x;
+                if (isfinite(x) && x < min[c]) min[c] = x;
+                if (isfinite(x) && x > max[c]) max[c] = x;
+            }
+        }
+        const tare_shape by_rows = tare_shape_of(4, (const int64_t[]){ 1, CHANNELS, 1, pixels }),
+                         by_pixels = tare_shape_of(4, (const int64_t[]){ 1, 1, pixels, CHANNELS });
+        const size_t size = (size_t)(CHANNELS * pixels) * sizeof(float);
+        const tare_tensor a = { .dtype = TARE_F32, .shape = by_rows, .data = rows, .size = size },
+                          b = { .dtype = TARE_F32, .shape = by_pixels, .data = lies, .size = size };
+        assert_ok(tare_range_count(first.range, first.counter, first.ranges->arena, &a, TARE_LAYOUT_FIRST, "a", &err));
+        assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_LAST, "a", &err));
+        for (int c = 0; c < CHANNELS; c++) {
+            assert_true(first.range->channel_min[c] == min[c] && first.range->channel_max[c] == max[c]);
+            assert_true(!signbit(first.range->channel_min[c]) || min[c] < 0);
+        }
+        assert_memory_equal(first.range->channel_min, last.range->channel_min, sizeof min);
+        assert_memory_equal(first.range->channel_max, last.range->channel_max, sizeof max);
+        assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_FIRST, "b", &err));
+        assert_int_equal(last.range->channels, 0); /* here channels are taken for rows: one */
+        tare_ranges_free(first.ranges), tare_ranges_free(last.ranges);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_do_not_depend_on_order),
         cmocka_unit_test(test_counts_and_merges),
         cmocka_unit_test(test_expected_error_is_the_error),
+        cmocka_unit_test(test_channels_in_both_layouts),
         cmocka_unit_test(test_every_method_holds_zero_and_stays_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

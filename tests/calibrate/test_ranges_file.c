@@ -50,9 +50,9 @@ static void see(tare_ranges *ranges, int sample) {
     tare_tensor tensor = {
         .dtype = TARE_F32, .shape = tare_shape_of(3, dims), .data = numbers, .size = sizeof numbers
     };
-    assert_ok(tare_range_count(ranges->list.at[0], counter, ranges->arena, &tensor, name, &err));
+    assert_ok(tare_range_count(ranges->list.at[0], counter, ranges->arena, &tensor, TARE_LAYOUT_FIRST, name, &err));
     for (int i = 0; i < NUMBERS; i++) numbers[i] = fmaxf(numbers[i], 0);
-    assert_ok(tare_range_count(ranges->list.at[1], counter, ranges->arena, &tensor, name, &err));
+    assert_ok(tare_range_count(ranges->list.at[1], counter, ranges->arena, &tensor, TARE_LAYOUT_FIRST, name, &err));
     ranges->samples++;
 }
 
@@ -151,7 +151,7 @@ static void channels_skip_what_is_not_finite(void **state) {
         assert_ok(tare_ranges_add(ranges, "x", &range, &err));
         assert_ok(tare_range_want_channels(range, 3, ranges->arena, &err));
         tare_counter *counter = tare_counter_new(ranges->arena, tare_kernels_for((tare_cpu)cpu));
-        assert_ok(tare_range_count(range, counter, ranges->arena, &tensor, "a", &err));
+        assert_ok(tare_range_count(range, counter, ranges->arena, &tensor, TARE_LAYOUT_FIRST, "a", &err));
         assert_true(range->channel_min[0] == 2 && range->channel_max[0] == 2);
         assert_true(isinf(range->channel_min[1]) && range->channel_min[1] > 0 && range->channel_max[1] < 0);
         assert_false(signbit(range->channel_min[2]) || signbit(range->channel_max[2]));

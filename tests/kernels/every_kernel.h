@@ -413,12 +413,14 @@ static bool check_count(const char *slot, tare_count_f32_fn *scalar, tare_count_
     (void)slot;
     memset(want_bins, 0, sizeof want_bins);
     memset(got_bins, 0, sizeof got_bins);
-    tare_counts want = { want_bins, zeros, INFINITY, -INFINITY }, got = { got_bins, tables, INFINITY, -INFINITY };
+    tare_counts want = { want_bins, zeros, INFINITY, -INFINITY, UINT32_MAX, 0 }, got = want;
+    got.bins = got_bins, got.tables = tables;
     for (size_t i = 0; i < 4 * SIZE_MAX_SWEPT; i++) {
         size_t n = i < 3 * SIZE_MAX_SWEPT ? i / 3 : below(9000);
         float *from = draw_at_edge(0, n, i % 3 == 0);
         for (size_t j = 0; j < n && i % 5 == 0; j++) from[j] = from[j] > 0 ? from[j] : i % 2 ? 0 : -0.0f;
         if (i % 7 == 0) want.min = got.min = INFINITY, want.max = got.max = -INFINITY;
+        if (i % 7 == 0) want.low = got.low = UINT32_MAX, want.high = got.high = 0;
         scalar(&want, from, n);
         variant(&got, from, n);
         snprintf(what, sizeof what, "count %zu, min and max", n);
@@ -426,6 +428,10 @@ static bool check_count(const char *slot, tare_count_f32_fn *scalar, tare_count_
         found[0] = got.min;
         found[1] = got.max;
         if (!all_same(what, ends, found, 2)) return false;
+        if (want.low != got.low || want.high != got.high) {
+            printf("count %zu: low and high differ\n", n);
+            return false;
+        }
         if (i % 40 != 39 && n <= SIZE_MAX_SWEPT) continue;
         bool is_clean = memcmp(tables, zeros, sizeof tables) == 0;
         if (is_clean && memcmp(want_bins, got_bins, sizeof want_bins) == 0) continue;

@@ -129,7 +129,7 @@ static void test_count(void **state) {
     (void)state;
     static uint64_t bins[TARE_COUNT_BINS];
     static const float x[] = { 1, 1.003f, 1.0079f, -2, 0, -0.0f, INFINITY, NAN, 1e-45f };
-    tare_counts counts = { bins, NULL, INFINITY, -INFINITY };
+    tare_counts counts = { bins, NULL, INFINITY, -INFINITY, UINT32_MAX, 0 };
     tare_count_f32_scalar(&counts, x, sizeof x / sizeof *x);
     assert_int_equal(bins[0x3f80], 2);
     assert_int_equal(bins[0x3f81], 1);
@@ -139,6 +139,7 @@ static void test_count(void **state) {
     assert_int_equal(bins[0x7f80], 1);
     assert_int_equal(bins[0x7fc0], 1);
     assert_true(counts.min == -2 && counts.max == 1.0079f);
+    assert_true(counts.low == 1 && counts.high == 0x7fc00000);
 }
 
 static void test_clamp_and_extremes(void **state) {

@@ -121,6 +121,72 @@ static void random_graphs_in_qdq(void **state) {
     for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) run_random(seed, TARE_BACKEND_QDQ);
 }
 
+/* ---- numbers as they lie ---- */
+
+/* The index in ONNX's order of the i-th number of a tensor that lies in the layout. */
+static int64_t onnx_index(const tare_shape *shape, tare_layout layout, int64_t i) {
+    int64_t index = 0, step[TARE_RANK_MAX], size = 1;
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        step[axis] = size;
+        size *= shape->dim[tare_layout_axis(layout, axis, shape->rank)];
+    }
+    for (int d = shape->rank - 1; d >= 0; i /= shape->dim[d--])
+        for (int axis = 0; axis < shape->rank; axis++)
+            if (tare_layout_axis(layout, axis, shape->rank) == d) index += i % shape->dim[d] * step[axis];
+    return index;
+}
+
+typedef struct raw_look {
+    const tare_map *wanted;
+    size_t shown, last; /* last: in channels-last order */
+} raw_look;
+
+static tare_status look_raw(void *context, const tare_value *value, const tare_tensor *real, tare_layout layout,
+                            tare_error *err) {
+    raw_look *l = context;
+    (void)err;
+    l->shown++;
+    l->last += layout == TARE_LAYOUT_LAST;
+    const tare_tensor *wanted = tare_map_get(l->wanted, value->name);
+    const float *got = real->data, *want = wanted->data;
+    assert_int_equal(real->size, wanted->size);
+    for (int i = 0; i < real->shape.rank; i++)
+        assert_int_equal(real->shape.dim[tare_layout_axis(layout, i, real->shape.rank)], wanted->shape.dim[i]);
+    for (size_t i = 0; i < real->size / sizeof *got; i++)
+        assert_memory_equal(&got[i], &want[onnx_index(&real->shape, layout, (int64_t)i)], sizeof *got);
+    return TARE_OK;
+}
+
+static void random_graphs_as_they_lie(void **state) {
+    (void)state;
+    size_t last = 0;
+    for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) {
+        tare_arena *arena = tare_arena_new();
+        graphs_at_hand = graphs_random_text(arena, seed);
+        tare_model *model = graphs_parse(graphs_at_hand);
+        tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
+        tare_map wanted;
+        graphs_evaluate(&wanted, model, &x, TARE_BACKEND_FLOAT, arena);
+        TARE_VEC(const tare_value *) values = { 0 };
+        for (size_t i = 0; i < model->graph->values.entries.count; i++)
+            if (tare_map_get(&wanted, model->graph->values.entries.at[i].key))
+                assert_true(tare_vec_push(arena, &values, model->graph->values.entries.at[i].value));
+        run r = { .backend = TARE_BACKEND_FLOAT };
+        raw_look l = { .wanted = &wanted };
+        tare_session *session = open_session(model, &r);
+        assert_ok(tare_session_set_raw_tap(session, values.at, values.count, look_raw, &l, &err));
+        assert_ok(tare_session_run(session, &x, &err));
+        check_outputs(session, model, &wanted);
+        check_plan(session);
+        assert_int_equal(l.shown, wanted.entries.count);
+        last += l.last;
+        tare_session_free(session);
+        tare_model_free(model);
+        tare_arena_free(arena);
+    }
+    assert_true(last > RANDOM_GRAPHS);
+}
+
 /* ---- twins ---- */
 
 typedef struct local_look {
@@ -168,6 +234,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_in_float),
         cmocka_unit_test(random_graphs_in_qdq),
+        cmocka_unit_test(random_graphs_as_they_lie),
         cmocka_unit_test(random_graphs_by_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,9 @@ void tare_count_f32_scalar(tare_counts *counts, const float *from, size_t count)
         uint32_t bits;
         memcpy(&bits, from + i, sizeof bits);
         counts->bins[bits >> 16]++;
+        bits &= 0x7fffffff;
+        if (bits != 0 && bits < counts->low) counts->low = bits;
+        if (bits > counts->high) counts->high = bits;
         if (!isfinite(from[i])) continue;
         if (from[i] < counts->min) counts->min = from[i];
         if (from[i] > counts->max) counts->max = from[i];
