@@ -116,6 +116,19 @@ static tare_status quantize_options(tare_quantize_options *to, const tare_quanti
     return TARE_OK;
 }
 
+/* Counts only what choosing scales will ask for. */
+static tare_status calibrate_needs(tare_ranges **out, tare_model *model, const tare_samples *samples,
+                                   const tare_quantize_options *quantize, const tare_calibration_options *options,
+                                   const tare_work_options *work, tare_arena *arena, tare_log *log, tare_error *err) {
+    tare_calibrate_options calibrate;
+    tare_map names;
+    tare_map_init(&names, arena);
+    TARE_TRY(calibrate_options(&calibrate, options, work, err));
+    TARE_TRY(tare_quantize_list_needs(model, quantize, &names, err));
+    calibrate.wanted = &names;
+    return tare_calibrate(out, model, samples, &calibrate, log, err);
+}
+
 static tare_status quantize_copy(tare_model *copy, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err) {
     TARE_TRY(tare_quantize_choose(copy, ranges, options, log, err));
@@ -135,8 +148,9 @@ tare_status tare_model_quantize(tare_model **out, const tare_model *model, const
     tare_ranges *own = NULL;
     tare_model *copy = NULL;
     tare_status status = rules ? quantize_options(&quantize, options, rules, err) : tare_fail_memory(err, 0);
-    if (status == TARE_OK && !ranges) status = tare_model_calibrate(&own, model, samples, calibration, work, log, err);
     if (status == TARE_OK) status = tare_model_copy(&copy, model, err);
+    if (status == TARE_OK && !ranges)
+        status = calibrate_needs(&own, copy, samples, &quantize, calibration, work, arena, log, err);
     if (status == TARE_OK) status = quantize_copy(copy, ranges ? ranges : own, &quantize, log, err);
     if (status == TARE_OK)
         *out = copy;

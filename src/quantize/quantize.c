@@ -27,6 +27,36 @@ static tare_status check_options(const tare_quantize_options *options, tare_erro
     return TARE_OK;
 }
 
+typedef struct needs {
+    tare_map *names;
+    bool failed;
+} needs;
+
+static void add_need(void *context, const tare_value *value, const tare_range *range) {
+    needs *n = context;
+    (void)range;
+    n->failed |= !tare_map_put(n->names, value->name, n);
+}
+
+/* Without ranges no product is taken out and every join is made: what is quantized then is all that can be. */
+static tare_status list_needs(tare_scheme *scheme, tare_map *names, tare_error *err) {
+    needs n = { .names = names };
+    TARE_TRY(tare_scheme_make(scheme, NULL, err));
+    for (size_t i = 0; i < scheme->values.count; i++)
+        if (scheme->values.at[i].quantized) tare_sources_list(scheme->values.at[i].value, add_need, &n);
+    return n.failed ? tare_fail_memory(err, 0) : TARE_OK;
+}
+
+tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_options *options, tare_map *names,
+                                     tare_error *err) {
+    TARE_TRY(check_options(options, err));
+    tare_scheme scheme = { .arena = tare_arena_new(), .model = model, .options = options };
+    if (!scheme.arena) return tare_fail_memory(err, 0);
+    tare_status status = list_needs(&scheme, names, err);
+    tare_arena_free(scheme.arena);
+    return status;
+}
+
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err) {
     TARE_TRY(check_options(options, err));

@@ -34,6 +34,11 @@ typedef struct tare_quantize_options {
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err);
 
+/* Puts the names of the values whose statistics choose() will ask for, or some more, into the map: the rest need not be
+ * counted. The model gets new marks, nothing else. */
+tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_options *options, tare_map *names,
+                                     tare_error *err);
+
 /* Why a node that multiplies by weights (or what the target takes for one) would stay float; NULL: it would not, or it is no
  * such node. */
 const char *tare_quantize_why_float(const tare_quantize_options *options, tare_node *node);

@@ -53,6 +53,8 @@ bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare
  * moves them from. False: some source was never seen. */
 typedef void tare_source_visit(void *context, const tare_value *value, const tare_range *range);
 bool tare_sources_visit(const tare_ranges *ranges, const tare_value *value, tare_source_visit *visit, void *context);
+/* The same before calibration: those that it would see; their ranges are NULL. */
+void tare_sources_list(const tare_value *value, tare_source_visit *visit, void *context);
 /* Widens [lo, hi] by the extremes of the sources. */
 void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, float *lo, float *hi);
 

@@ -5,7 +5,8 @@
 enum { STEPS_MAX = 4096 };
 
 typedef struct walk {
-    const tare_ranges *ranges;
+    const tare_ranges *ranges; /* NULL: none was seen */
+    bool before;               /* calibration: what it would see counts as seen */
     tare_source_visit *visit;
     void *context;
     int steps;
@@ -16,7 +17,7 @@ typedef struct walk {
 static void follow(walk *w, const tare_value *value, int depth) {
     for (;;) {
         const tare_range *range = w->ranges ? tare_ranges_find(w->ranges, value->name) : NULL;
-        if (range) {
+        if (range || (w->before && tare_calibrate_observes(value))) {
             w->visit(w->context, value, range);
             return;
         }
@@ -41,6 +42,11 @@ bool tare_sources_visit(const tare_ranges *ranges, const tare_value *value, tare
     walk w = { .ranges = ranges, .visit = visit, .context = context, .complete = true };
     follow(&w, value, 0);
     return w.complete;
+}
+
+void tare_sources_list(const tare_value *value, tare_source_visit *visit, void *context) {
+    walk w = { .before = true, .visit = visit, .context = context };
+    follow(&w, value, 0);
 }
 
 static void widen(void *context, const tare_value *value, const tare_range *range) {

@@ -1,0 +1,88 @@
+/* What calibration is asked to count: enough that every scale comes out as when all is counted, and no more than is read. */
+#include <string.h>
+
+#include "quantize/quantize.h"
+#include "support/graphs.h"
+
+enum { RANDOM_GRAPHS = 60 };
+
+static tare_ranges *calibrate(const tare_model *model, const tare_map *wanted) {
+    const tare_source source = { .path = "random:4" };
+    const tare_calibrate_options options = { .cpu = tare_cpu_detect(), .threads = 1, .wanted = wanted };
+    tare_samples *samples = NULL;
+    tare_ranges *ranges = NULL;
+    assert_ok(tare_samples_open(&samples, model, &source, 1, NULL, NULL, &err));
+    assert_ok(tare_calibrate(&ranges, model, samples, &options, NULL, &err));
+    tare_samples_close(samples);
+    return ranges;
+}
+
+/* Every value has the scale that the other model's has. */
+static void check_same_scales(const tare_model *a, const tare_model *b) {
+    for (size_t i = 0; i < a->graph->values.entries.count; i++) {
+        const tare_value *x = a->graph->values.entries.at[i].value,
+                         *y = tare_map_get(&b->graph->values, a->graph->values.entries.at[i].key);
+        if (!x) continue;
+        assert_int_equal(x->quant != NULL, y->quant != NULL);
+        if (!x->quant) continue;
+        assert_int_equal(x->quant->count, y->quant->count);
+        assert_memory_equal(x->quant->scale, y->quant->scale, x->quant->count * sizeof(float));
+        assert_memory_equal(x->quant->zero_point, y->quant->zero_point, x->quant->count * sizeof(int32_t));
+        assert_int_equal(x->quant->origin.kind, y->quant->origin.kind);
+    }
+}
+
+/* Quantizes with all ranges and with those that are needed; gives how many these are. */
+static size_t check_graph(const char *text, const tare_quantize_options *options) {
+    graphs_at_hand = text;
+    tare_model *all = graphs_parse(text), *some = graphs_parse(text);
+    tare_arena *arena = tare_arena_new();
+    tare_map names;
+    tare_map_init(&names, arena);
+    assert_ok(tare_quantize_list_needs(some, options, &names, &err));
+    tare_ranges *all_ranges = calibrate(all, NULL), *some_ranges = calibrate(some, &names);
+    const size_t count = tare_ranges_count(some_ranges);
+    assert_true(count <= tare_ranges_count(all_ranges));
+    assert_ok(tare_quantize_choose(all, all_ranges, options, NULL, &err));
+    assert_ok(tare_quantize_choose(some, some_ranges, options, NULL, &err));
+    check_same_scales(all, some);
+    tare_ranges_free(all_ranges);
+    tare_ranges_free(some_ranges);
+    tare_model_free(all);
+    tare_model_free(some);
+    tare_arena_free(arena);
+    return count;
+}
+
+/* Of x t u y v z: x and u. What a Relu takes in, and what lies behind the last product, no one asks for. */
+static void only_what_is_read(void **state) {
+    (void)state;
+    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+                               "g (float[1,2,4,4] x) => (float[1,3,4,4] z)\n"
+                               "<float[3,2,1,1] w = {1, -2, 0.5, 3, -1, 2}, float[3] b = {0.1, 0.2, 0.3}> {\n"
+                               "t = Conv(x, w, b)\n u = Relu(t)\n y = Sigmoid(u)\n v = Exp(y)\n z = Mul(v, y) }";
+    const tare_quantize_options options = { .target = tare_target_find("onnx") };
+    assert_int_equal(check_graph(text, &options), 2);
+    const tare_rule keep = { .op = "Relu", .keep_float = true };
+    const tare_quantize_options with_rule = { .target = tare_target_find("onnx"), .rules = &keep, .rule_count = 1 };
+    check_graph(text, &with_rule);
+}
+
+static void random_graphs(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) {
+        tare_arena *arena = tare_arena_new();
+        const tare_quantize_options options = { .target = tare_target_find("onnx"),
+                                                .method = tare_method_at(seed % tare_method_count())->name };
+        check_graph(graphs_random_text(arena, seed), &options);
+        tare_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_is_read),
+        cmocka_unit_test(random_graphs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
