@@ -211,18 +211,23 @@ typedef struct search {
     double lost;
 } search;
 
-static void try_range(search *s, float lo, float hi) {
-    lo = lo < s->low ? s->low : lo, hi = hi > s->high ? s->high : hi;
-    const double lost = divergence(s->counted, s->request, lo, hi);
-    if (lost < s->lost) s->lo = lo, s->hi = hi, s->lost = lost;
-}
-
 /* Numbers below lo and above hi. */
 static double outside(const counted *c, double lo, double hi) {
     double sum = 0;
-    for (size_t i = 0; i < c->count && c->at[i].high <= lo; i++) sum += c->at[i].count;
-    for (size_t i = c->count; i > 0 && c->at[i - 1].low >= hi; i--) sum += c->at[i - 1].count;
+    for (size_t i = 0; i < c->count && c->at[i].low < lo; i++)
+        sum += c->at[i].count * share_of(&c->at[i], -INFINITY, lo);
+    for (size_t i = c->count; i > 0 && c->at[i - 1].high > hi; i--)
+        sum += c->at[i - 1].count * share_of(&c->at[i - 1], hi, INFINITY);
     return sum;
+}
+
+/* False: it leaves too many outside to be a candidate. */
+static bool try_range(search *s, float lo, float hi) {
+    lo = lo < s->low ? s->low : lo, hi = hi > s->high ? s->high : hi;
+    if (outside(s->counted, (double)lo, (double)hi) > outside_most * s->counted->total) return false;
+    const double lost = divergence(s->counted, s->request, lo, hi);
+    if (lost < s->lost) s->lo = lo, s->hi = hi, s->lost = lost;
+    return true;
 }
 
 /* Ends moved inward from what was seen by a sixteenth of a binade at a time: both (as one reach), or one of them. */
@@ -235,8 +240,7 @@ static void sweep(search *s, int ends) {
                                       : fmax(-(double)s->low, (double)s->high);
     for (int i = 0; i < CANDIDATES_MAX && reach > 0; i++, reach *= step_inward) {
         const float lo = ends & LOW_END ? (float)-reach : at_lo, hi = ends & HIGH_END ? (float)reach : at_hi;
-        if (outside(s->counted, (double)lo, (double)hi) > outside_most * s->counted->total) return;
-        try_range(s, lo, hi);
+        if (!try_range(s, lo, hi)) return;
     }
 }
 
