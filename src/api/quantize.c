@@ -14,7 +14,8 @@ static const char *const activations[] = { "target", "u8", "s8", "u16", "s16", N
 
 const tare_field tare_calibration_fields[] = {
     { "skip-nonfinite", TARE_FIELD_BOOL, offsetof(tare_calibration_options, skip_nonfinite),
-      .help = "count NaN and Inf in activations and go on, instead of stopping" },
+      .help = "go on where NaN or Inf is met, instead of stopping: in activations they are counted, nodes with such "
+              "weights stay float" },
     { "shard", TARE_FIELD_STRING, offsetof(tare_calibration_options, shard), .metavar = "I/N",
       .help = "only every N-th sample from the I-th (from 0); `tare merge` adds shards up" },
     { .type = TARE_FIELD_END },
@@ -129,6 +130,12 @@ static tare_status calibrate_needs(tare_ranges **out, tare_model *model, const t
     return tare_calibrate(out, model, samples, &calibrate, log, err);
 }
 
+/* Says which file it was. */
+static tare_status told(const tare_model *model, tare_status status, tare_error *err) {
+    const bool is_files = status != TARE_OK && status != TARE_E_USAGE && model->path;
+    return is_files ? tare_within(err, "%s", model->path) : status;
+}
+
 static tare_status quantize_copy(tare_model *copy, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err) {
     TARE_TRY(tare_quantize_choose(copy, ranges, options, log, err));
@@ -144,14 +151,16 @@ tare_status tare_model_quantize(tare_model **out, const tare_model *model, const
     tare_arena *arena = tare_arena_new();
     tare_rule *rules =
         arena ? tare_arena_alloc(arena, 2 * options->keep_float.count + options->rules.count + 1, sizeof *rules) : NULL;
-    tare_quantize_options quantize;
+    tare_quantize_options quantize = { 0 };
     tare_ranges *own = NULL;
     tare_model *copy = NULL;
     tare_status status = rules ? quantize_options(&quantize, options, rules, err) : tare_fail_memory(err, 0);
+    quantize.skip_nonfinite = calibration && calibration->skip_nonfinite;
     if (status == TARE_OK) status = tare_model_copy(&copy, model, err);
+    if (status == TARE_OK) status = told(copy, tare_quantize_check_finite(copy, &quantize, log, err), err);
     if (status == TARE_OK && !ranges)
         status = calibrate_needs(&own, copy, samples, &quantize, calibration, work, arena, log, err);
-    if (status == TARE_OK) status = quantize_copy(copy, ranges ? ranges : own, &quantize, log, err);
+    if (status == TARE_OK) status = told(copy, quantize_copy(copy, ranges ? ranges : own, &quantize, log, err), err);
     if (status == TARE_OK)
         *out = copy;
     else

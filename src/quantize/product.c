@@ -1,6 +1,4 @@
 /* Products: which nodes multiply weights, and what melts into them without a rounding between. */
-#include <math.h>
-
 #include "quantize/scheme.h"
 
 /* The only reader of a value that is nobody's output, or NULL. */
@@ -51,14 +49,6 @@ static void take_activation(tare_product *p) {
     p->out = next->outputs[0];
 }
 
-static bool is_finite_constant(const tare_value *value) {
-    if (value->constant->dtype != TARE_F32) return true;
-    const float *numbers = value->constant->data;
-    for (size_t i = 0; i < value->constant->size / sizeof(float); i++)
-        if (!isfinite(numbers[i])) return false;
-    return true;
-}
-
 static bool take_operands(tare_product *p, unsigned flags, const char **why) {
     const int operands = 2;
     for (int i = 0; i < operands; i++) {
@@ -69,13 +59,14 @@ static bool take_operands(tare_product *p, unsigned flags, const char **why) {
             continue;
         }
         if (p->weight) return *why = "both operands are constant", false;
-        if (!is_finite_constant(value)) return *why = "the weight holds NaN or Inf", false;
+        if (tare_value_nonfinite(value)) return *why = "the weight holds NaN or Inf", false;
         p->weight = value;
         p->weight_input = i;
     }
     if (!p->weight && !(flags & TARE_INT_DYNAMIC_OK)) return *why = "the weight is computed", false;
-    if (tare_value_is_constant(tare_node_input(p->node, 2)) || !tare_node_input(p->node, 2)) return true;
-    return *why = "the bias is computed", false;
+    const tare_value *bias = tare_node_input(p->node, 2);
+    if (bias && !tare_value_is_constant(bias)) return *why = "the bias is computed", false;
+    return bias && tare_value_nonfinite(bias) ? *why = "the bias holds NaN or Inf", false : true;
 }
 
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why) {

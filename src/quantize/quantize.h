@@ -25,9 +25,14 @@ typedef struct tare_quantize_options {
     double percentile;             /* two-sided, in percent; 0: 99.99 */
     tare_dtype activation, weight; /* TARE_DTYPE_NONE: the target's */
     bool symmetric, power_of_two, per_tensor;
+    bool skip_nonfinite; /* products whose weight or bias holds NaN or Inf stay float, instead of TARE_E_MALFORMED */
     const tare_rule *rules;
     size_t rule_count;
 } tare_quantize_options;
+
+/* Refuses products whose constants hold NaN or Inf, or warns of them (skip_nonfinite). */
+tare_status tare_quantize_check_finite(const tare_model *model, const tare_quantize_options *options, tare_log *log,
+                                       tare_error *err);
 
 /* Sets value->quant for activations and weights of an optimized float model, in place. `ranges` may be NULL when every
  * needed scale is in the model already (QDQ, QAT). */

@@ -49,6 +49,9 @@ void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value
 /* The product whose node this is and that stays integer; false: it stays float (why is logged once). */
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why);
 
+/* NaN and Inf in an f32 constant; 0 for any other value. */
+size_t tare_value_nonfinite(const tare_value *value);
+
 /* Calls visit for each range that calibration saw and from which the value's numbers come: its own, or those its producer
  * moves them from. False: some source was never seen. */
 typedef void tare_source_visit(void *context, const tare_value *value, const tare_range *range);
