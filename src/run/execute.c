@@ -248,7 +248,14 @@ static tare_status start(tare_session *session, tare_error *err) {
     return bind(session, session->plans[0], session->feeds, err);
 }
 
-tare_status tare_session_begin(tare_session *session, tare_tensor *const *feeds, tare_error *err) {
+/* Says which model it was; a body's fault is told by the session around it. */
+static tare_status told(const tare_session *session, tare_status status, tare_error *err) {
+    const bool is_outer = session->graph == session->model->graph;
+    return status != TARE_OK && is_outer && session->model->path ? tare_within(err, "%s", session->model->path)
+                                                                 : status;
+}
+
+static tare_status begin(tare_session *session, tare_tensor *const *feeds, tare_error *err) {
     for (size_t i = 0; i < session->tapped.entries.count; i++)
         ((tare_tapped *)session->tapped.entries.at[i].value)->is_shown = false;
     session->feeds = feeds;
@@ -256,8 +263,12 @@ tare_status tare_session_begin(tare_session *session, tare_tensor *const *feeds,
     return start(session, err);
 }
 
+tare_status tare_session_begin(tare_session *session, tare_tensor *const *feeds, tare_error *err) {
+    return told(session, begin(session, feeds, err), err);
+}
+
 /* After each new plan the first node whose numbers are not known lies further on, or more of its inputs are known. */
-tare_status tare_session_advance(tare_session *session, bool *done, tare_error *err) {
+static tare_status advance(tare_session *session, bool *done, tare_error *err) {
     *done = false;
     for (bool shown = false; !shown;) {
         tare_plan *plan = session->plans[0];
@@ -276,4 +287,8 @@ tare_status tare_session_advance(tare_session *session, bool *done, tare_error *
         TARE_TRY(start(session, err));
     }
     return TARE_OK;
+}
+
+tare_status tare_session_advance(tare_session *session, bool *done, tare_error *err) {
+    return told(session, advance(session, done, err), err);
 }
