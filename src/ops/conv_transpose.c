@@ -58,9 +58,23 @@ static void fit_axis(tare_window_axis *axis, const attributes *attrs, int i, int
     axis->after = total - axis->before;
 }
 
+/* More would be a whole step. */
+static tare_status check_output_padding(const tare_ints *padding, const tare_window *window, tare_error *err) {
+    TARE_TRY(check_list("output_padding", padding, window->rank, 0, err));
+    for (size_t i = 0; i < padding->count; i++) {
+        const tare_window_axis *axis = &window->axis[i];
+        const int64_t step = axis->stride > axis->dilation ? axis->stride : axis->dilation;
+        if (padding->at[i] >= step)
+            return tare_fail(err, TARE_E_MALFORMED,
+                             "attribute 'output_padding' has %lld, want less than the stride or dilation %lld",
+                             (long long)padding->at[i], (long long)step);
+    }
+    return TARE_OK;
+}
+
 /* in[i] < 0: not known; then out is not either, unless output_shape says it. */
 static tare_status fit(tare_window *window, const attributes *attrs, const int64_t *in, tare_error *err) {
-    TARE_TRY(check_list("output_padding", &attrs->output_padding, window->rank, 0, err));
+    TARE_TRY(check_output_padding(&attrs->output_padding, window, err));
     TARE_TRY(check_list("output_shape", &attrs->output_shape, window->rank, 1, err));
     for (int i = 0; i < window->rank; i++) {
         tare_window_axis *axis = &window->axis[i];

@@ -107,6 +107,17 @@ static tare_status infer_quantize(tare_node *node, tare_error *err) {
     return tare_infer_set(node, 0, code, &shape, err);
 }
 
+/* Sums of products have none. */
+static tare_status check_s32(const tare_node *node, tare_error *err) {
+    const tare_value *zero = tare_node_input(node, 2);
+    if (!zero || zero->dtype != TARE_S32 || !tare_value_is_constant(zero)) return TARE_OK;
+    const int32_t *numbers = zero->constant->data;
+    for (size_t i = 0; i < zero->constant->size / sizeof *numbers; i++)
+        if (numbers[i])
+            return tare_fail(err, TARE_E_MALFORMED, "the zero point of s32 codes is %d, want 0", numbers[i]);
+    return TARE_OK;
+}
+
 static tare_status infer_dequantize(tare_node *node, tare_error *err) {
     const linear_attrs *attrs = node->attrs;
     tare_dtype code, real = tare_input_dtype(node, 1);
@@ -114,6 +125,7 @@ static tare_status infer_dequantize(tare_node *node, tare_error *err) {
     TARE_TRY(tare_infer_check(node, 1, SCALES, err));
     TARE_TRY(tare_infer_one_type(node, 5, &code, err));
     TARE_TRY(check_scale(node, err));
+    TARE_TRY(check_s32(node, err));
     if (attrs->output_dtype) {
         real = tare_dtype_from_onnx(attrs->output_dtype);
         if (!real || !(SCALES & 1u << real))

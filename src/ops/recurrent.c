@@ -29,7 +29,24 @@ static int direction_count(const tare_recurrent_attrs *attrs) {
     return strcmp(attrs->direction, "bidirectional") ? 1 : 2;
 }
 
-/* ---- shapes ---- */
+/* ---- attributes and shapes ---- */
+
+static tare_status choose_functions(const tare_recurrent_cell *cell, const tare_recurrent_attrs *attrs, state *s,
+                                    tare_error *err) {
+    const int count = cell->functions * direction_count(attrs);
+    size_t alpha = 0, beta = 0;
+    if (attrs->activations.count && attrs->activations.count != (size_t)count)
+        return tare_fail(err, TARE_E_MALFORMED, "%zu activations, want %d", attrs->activations.count, count);
+    for (int i = 0; i < count; i++) {
+        const char *name = attrs->activations.count ? attrs->activations.at[i] : cell->defaults[i % cell->functions];
+        const bool has_alpha = tare_recurrent_function_takes(name, false) && alpha < attrs->activation_alpha.count;
+        const bool has_beta = tare_recurrent_function_takes(name, true) && beta < attrs->activation_beta.count;
+        TARE_TRY(tare_recurrent_function_find(&s->functions[i], name,
+                                              has_alpha ? attrs->activation_alpha.at[alpha++] : NAN,
+                                              has_beta ? attrs->activation_beta.at[beta++] : NAN, err));
+    }
+    return TARE_OK;
+}
 
 static tare_shape shape_of(const tare_node *node, int input) {
     const tare_value *value = tare_node_input(node, input);
@@ -50,8 +67,10 @@ static tare_status want(const tare_node *node, int input, int rank, int at, int6
 static tare_status check(const tare_recurrent_cell *cell, const tare_node *node, int64_t hidden, tare_error *err) {
     const tare_recurrent_attrs *attrs = node->attrs;
     const int64_t directions = direction_count(attrs);
+    state unused;
     if (strcmp(attrs->direction, "forward") && strcmp(attrs->direction, "reverse") && directions == 1)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'direction' is '%.32s'", attrs->direction);
+    TARE_TRY(choose_functions(cell, attrs, &unused, err));
     if (attrs->hidden_size && hidden >= 0 && attrs->hidden_size != hidden)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'hidden_size' is %lld, but R says %lld",
                          (long long)attrs->hidden_size, (long long)hidden);
@@ -96,23 +115,6 @@ tare_status tare_recurrent_infer(const tare_recurrent_cell *cell, tare_node *nod
 /* ---- weights ---- */
 
 static size_t padded(size_t count) { return (count + TARE_PANEL - 1) / TARE_PANEL * TARE_PANEL; }
-
-static tare_status choose_functions(const tare_recurrent_cell *cell, const tare_recurrent_attrs *attrs, state *s,
-                                    tare_error *err) {
-    const int count = cell->functions * direction_count(attrs);
-    size_t alpha = 0, beta = 0;
-    if (attrs->activations.count && attrs->activations.count != (size_t)count)
-        return tare_fail(err, TARE_E_MALFORMED, "%zu activations, want %d", attrs->activations.count, count);
-    for (int i = 0; i < count; i++) {
-        const char *name = attrs->activations.count ? attrs->activations.at[i] : cell->defaults[i % cell->functions];
-        const bool has_alpha = tare_recurrent_function_takes(name, false) && alpha < attrs->activation_alpha.count;
-        const bool has_beta = tare_recurrent_function_takes(name, true) && beta < attrs->activation_beta.count;
-        TARE_TRY(tare_recurrent_function_find(&s->functions[i], name,
-                                              has_alpha ? attrs->activation_alpha.at[alpha++] : NAN,
-                                              has_beta ? attrs->activation_beta.at[beta++] : NAN, err));
-    }
-    return TARE_OK;
-}
 
 /* Does the hidden gate multiply r * h by R by itself? */
 static bool multiplies_twice(const tare_recurrent_cell *cell, const tare_recurrent_attrs *attrs) {

@@ -80,8 +80,11 @@ static tare_status read_numbers(const tare_tensor *numbers, request *r, tare_err
                          r->has_scales ? "f32" : "s64");
     for (int i = 0; i < r->count; i++) {
         const double number = tare_dtype_f64_at(numbers->dtype, numbers->data, (size_t)i);
-        if (r->has_scales ? !(number > 0 && number < 1e9) : number < 0)
-            return tare_fail(err, TARE_E_MALFORMED, "%s: number %d is %.9g, must be above 0", what, i, number);
+        if (r->has_scales ? !(number > 0 && number < INFINITY) : number < 0)
+            return tare_fail(err, TARE_E_MALFORMED, "%s: number %d is %.9g, want %s", what, i, number,
+                             r->has_scales ? "a finite one above 0" : "0 at least");
+        if (number > INT32_MAX)
+            return tare_fail(err, TARE_E_LIMIT, "%s: number %d is %.9g, more than %d", what, i, number, INT32_MAX);
         if (r->has_scales)
             r->scale[i] = (float)number;
         else

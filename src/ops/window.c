@@ -22,6 +22,15 @@ static tare_status check_list(const char *name, const tare_ints *list, size_t wa
     return TARE_OK;
 }
 
+/* Pads beside a rule that makes them; zeros say nothing. */
+static tare_status check_auto_pad(const tare_window_attrs *attrs, tare_error *err) {
+    for (size_t i = 0; attrs->auto_pad != TARE_AUTO_PAD_NOTSET && i < attrs->pads.count; i++)
+        if (attrs->pads.at[i])
+            return tare_fail(err, TARE_E_MALFORMED, "attribute 'pads' has %lld, but 'auto_pad' is %s",
+                             (long long)attrs->pads.at[i], tare_auto_pad_names[attrs->auto_pad]);
+    return TARE_OK;
+}
+
 static int64_t entry(const tare_ints *list, int i, int64_t fallback) { return list->count ? list->at[i] : fallback; }
 
 tare_status tare_window_read(tare_window *window, const tare_window_attrs *attrs, int rank, const int64_t *kernel,
@@ -31,6 +40,7 @@ tare_status tare_window_read(tare_window *window, const tare_window_attrs *attrs
     TARE_TRY(check_list("kernel_shape", &attrs->kernel_shape, count, 1, err));
     TARE_TRY(check_list("strides", &attrs->strides, count, 1, err));
     TARE_TRY(check_list("dilations", &attrs->dilations, count, 1, err));
+    TARE_TRY(check_auto_pad(attrs, err));
     if (attrs->auto_pad == TARE_AUTO_PAD_NOTSET) TARE_TRY(check_list("pads", &attrs->pads, 2 * count, 0, err));
     if (!kernel && !attrs->kernel_shape.count)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'kernel_shape' is missing");
