@@ -1,15 +1,13 @@
 /* Models into files. */
-#include <sys/stat.h>
 #include <tare/model.h>
 
 #include "formats/format.h"
 
 static bool is_own_file(const tare_model *model, const char *path) {
-    struct stat there;
-    if (stat(path, &there)) return false;
+    tare_file_id there;
+    if (!tare_path_identify(path, &there)) return false;
     for (size_t i = 0; i < model->files.count; i++)
-        if (model->files.at[i].device == (uint64_t)there.st_dev && model->files.at[i].inode == (uint64_t)there.st_ino)
-            return true;
+        if (model->files.at[i].device == there.device && model->files.at[i].inode == there.inode) return true;
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* Running samples and writing what comes out: one .npz a sample. */
 #include <tare/run.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/work.h"
@@ -53,9 +54,13 @@ static tare_status look(void *context, const tare_value *value, const tare_tenso
     return keep(context, value->name, real, err);
 }
 
+static const char *output_path(const job *j, const char *id, tare_arena *arena) {
+    return j->file ? j->file : tare_arena_printf(arena, "%s/%s.npz", j->directory, id);
+}
+
 static tare_status write_seen(runner *r, const char *id, tare_error *err) {
     const job *j = r->job;
-    const char *path = j->file ? j->file : tare_arena_printf(r->arena, "%s/%s.npz", j->directory, id);
+    const char *path = output_path(j, id, r->arena);
     if (!path) return tare_fail_memory(err, 0);
     return tare_npz_write(path, r->seen.at, r->seen.count, err);
 }
@@ -132,6 +137,34 @@ static tare_status run_all(job *j, const tare_session_options *options, tare_poo
     return status;
 }
 
+typedef struct inputs {
+    tare_file_id *ids;
+    size_t count;
+} inputs;
+
+static tare_status check_output(const inputs *read, const char *path, tare_error *err) {
+    tare_file_id there;
+    if (!tare_path_identify(path, &there)) return TARE_OK;
+    if (!bsearch(&there, read->ids, read->count, sizeof there, tare_file_id_compare)) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE, "%s: is a file the samples are read from; inputs are never touched", path);
+}
+
+/* Before anything is run: no output may be the file of a sample. */
+static tare_status check_outputs(const job *j, tare_arena *arena, tare_error *err) {
+    inputs read;
+    TARE_TRY(tare_samples_identify(j->samples, arena, &read.ids, &read.count, err));
+    if (j->file) return check_output(&read, j->file, err);
+    for (size_t i = 0; i < tare_samples_count(j->samples); i++) {
+        const tare_arena_mark mark = tare_arena_get_mark(arena);
+        const char *path = output_path(j, tare_samples_id(j->samples, i), arena);
+        if (!path) return tare_fail_memory(err, 0);
+        TARE_TRY(check_output(&read, path, err));
+        tare_arena_release(arena, mark);
+    }
+    const char *list = tare_arena_printf(arena, "%s/list.txt", j->directory);
+    return list ? check_output(&read, list, err) : tare_fail_memory(err, 0);
+}
+
 static bool ends_in(const char *path, const char *ending) {
     const size_t length = strlen(path), tail = strlen(ending);
     return length > tail && !strcmp(path + length - tail, ending);
@@ -151,6 +184,7 @@ static tare_status run_job(job *j, const tare_run_options *run, const tare_work_
         j->directory = to;
         TARE_TRY(tare_path_make_directory(to, err));
     }
+    TARE_TRY(check_outputs(j, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
     if (!pool) return tare_fail_memory(err, 0);
     tare_status status = run_all(j, &options, pool, arena, log, err);

@@ -55,6 +55,12 @@ tare_status tare_file_write(const char *path, const void *bytes, size_t size, ta
 bool tare_path_is_directory(const char *path);
 /* Is it there, and is it a regular file? Its size is told then. */
 bool tare_path_is_file(const char *path, uint64_t *size);
+/* Which file is behind a path; false: none is there. */
+typedef struct tare_file_id {
+    uint64_t device, inode;
+} tare_file_id;
+bool tare_path_identify(const char *path, tare_file_id *id);
+int tare_file_id_compare(const void *a, const void *b);                  /* for qsort and bsearch */
 tare_status tare_path_make_directory(const char *path, tare_error *err); /* parents are not made; existing is fine */
 
 /* The names in a directory without dot files, sorted by bytes. */

@@ -22,6 +22,19 @@ bool tare_path_is_file(const char *path, uint64_t *size) {
     return true;
 }
 
+bool tare_path_identify(const char *path, tare_file_id *id) {
+    struct stat info;
+    if (stat(path, &info) != 0) return false;
+    *id = (tare_file_id){ .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino };
+    return true;
+}
+
+int tare_file_id_compare(const void *a, const void *b) {
+    const tare_file_id *x = a, *y = b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
 tare_status tare_path_make_directory(const char *path, tare_error *err) {
     if (mkdir(path, 0777) == 0) return TARE_OK;
     int number = errno;

@@ -24,6 +24,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_samples *samples = NULL;
     tare_report *report = NULL;
     tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
+    if (status == TARE_OK) status = tare_model_check_path(model, r->output, err);
     if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);

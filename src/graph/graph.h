@@ -164,7 +164,7 @@ struct tare_model {
     TARE_VEC(const char *) symbols;     /* names of symbolic dimensions; dim = -2 - index */
     tare_map symbol_numbers;            /* the same by name: index + 1 */
     tare_map aliases;                   /* name of a removed value: tare_alias * */
-    TARE_VEC(tare_file) files;          /* mapped, closed with the model */
+    TARE_VEC(tare_file) files;          /* mapped, closed with the model; of a copy: only which they are */
     tare_map names, node_names;         /* every name that was ever used, in all graphs: new ones keep clear of them */
     const void *extra;                  /* the format's own */
 };

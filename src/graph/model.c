@@ -133,6 +133,15 @@ static tare_status copy_lists(tare_model *to, const tare_model *from, tare_error
     return TARE_OK;
 }
 
+/* The copy remembers which files it came from, so that none is written over; the bytes stay the first model's. */
+static tare_status copy_files(tare_model *to, const tare_model *from, tare_error *err) {
+    for (size_t i = 0; i < from->files.count; i++) {
+        const tare_file file = { .device = from->files.at[i].device, .inode = from->files.at[i].inode };
+        if (!tare_vec_push(to->arena, &to->files, file)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
 tare_status tare_model_copy(tare_model **out, const tare_model *model, tare_error *err) {
     tare_model *copy;
     TARE_TRY(tare_model_new(&copy, err));
@@ -144,6 +153,7 @@ tare_status tare_model_copy(tare_model **out, const tare_model *model, tare_erro
     copy->doc = model->doc;
     copy->extra = model->extra;
     tare_status status = copy_lists(copy, model, err);
+    if (status == TARE_OK) status = copy_files(copy, model, err);
     if (status == TARE_OK) status = copy_graph(copy->graph, model->graph, err);
     if (status != TARE_OK) {
         tare_model_free(copy);

@@ -445,3 +445,20 @@ tare_status tare_samples_print(const tare_samples *samples, tare_text *text, tar
     tare_arena_free(arena);
     return status == TARE_OK && text->failed ? tare_fail_memory(err, 0) : status;
 }
+
+tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,
+                                  tare_error *err) {
+    size_t most = 0;
+    for (size_t i = 0; i < samples->source_count; i++) most += samples->sources[i].data.files.count + 1;
+    *ids = tare_arena_alloc(arena, most + 1, sizeof **ids);
+    if (!*ids) return tare_fail_memory(err, most * sizeof **ids);
+    *count = 0;
+    for (size_t i = 0; i < samples->source_count; i++) {
+        const tare_data *data = &samples->sources[i].data;
+        if (data->list && tare_path_identify(data->list, *ids + *count)) ++*count;
+        for (size_t k = 0; k < data->files.count; k++)
+            *count += tare_path_identify(data->files.at[k].path, *ids + *count);
+    }
+    qsort(*ids, *count, sizeof **ids, tare_file_id_compare);
+    return TARE_OK;
+}

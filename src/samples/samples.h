@@ -5,6 +5,7 @@
 
 #include <tare/samples.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "graph/graph.h"
 
@@ -65,6 +66,9 @@ bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
                              tare_error *err);
+/* Which files it reads, lists among them, sorted by tare_file_id_compare; on the arena. */
+tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,
+                                  tare_error *err);
 /* The contract in words, one line per input, and the first sample's min, mean, max after it. */
 tare_status tare_samples_print(const tare_samples *samples, tare_text *text, tare_error *err);
 
