@@ -21,9 +21,17 @@ static bool is_bias(const tare_product *p, const tare_value *value) {
     return p->weight && value->shape.dim[value->shape.rank - 1] == channels_of(p);
 }
 
+/* One number per output channel, or one for all. A Gemm's C may differ by row: such a one is added in float. */
+static bool is_own_bias(const tare_product *p, const tare_value *value) {
+    if (!tare_value_is_constant(value)) return false;
+    const tare_shape *shape = &value->constant->shape;
+    const int64_t count = tare_shape_elements(shape);
+    return count == 1 || !tare_node_is(p->node, "Gemm") || count == shape->dim[shape->rank - 1];
+}
+
 static void take_bias(tare_product *p) {
     const int last = tare_node_is(p->node, "MatMul") ? 2 : p->node->input_count;
-    if (last > 2 && tare_value_is_constant(p->node->inputs[2])) {
+    if (last > 2 && is_own_bias(p, p->node->inputs[2])) {
         p->bias = p->node->inputs[2];
         p->bias_node = p->node;
         p->bias_input = 2;

@@ -37,18 +37,18 @@ static tare_status round_constant(tare_value *value, tare_arena *arena, tare_err
 }
 
 /* b = round(b / (s_x s_w)), s_b = f32(s_x * s_w[c]): what the integer sum is measured in. */
-static tare_status bias_quant(const tare_product *p, size_t count, tare_arena *arena, tare_quant **out,
+static tare_status bias_quant(const tare_product *p, const tare_shape *shape, tare_arena *arena, tare_quant **out,
                               tare_error *err) {
     tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
     const tare_quant *weight = p->weight->quant;
     const bool per_channel = weight->count > 1;
-    const size_t scales = per_channel ? count : 1;
+    const size_t scales = per_channel ? (size_t)tare_shape_elements(shape) : 1;
     float *scale = tare_arena_alloc(arena, scales + 1, sizeof *scale);
     int32_t *zero_point = tare_arena_alloc(arena, scales + 1, sizeof *zero_point);
     if (!quant || !scale || !zero_point) return tare_fail_memory(err, scales * sizeof *scale);
     for (size_t i = 0; i < scales; i++) scale[i] = p->data[0]->quant->scale[0] * weight->scale[i % weight->count];
     *quant = (tare_quant){ .code = TARE_S32,
-                           .axis = per_channel ? p->bias->constant->shape.rank - 1 : -1,
+                           .axis = per_channel ? shape->rank - 1 : -1,
                            .count = scales,
                            .scale = scale,
                            .zero_point = zero_point,
@@ -57,22 +57,29 @@ static tare_status bias_quant(const tare_product *p, size_t count, tare_arena *a
     return TARE_OK;
 }
 
-static tare_status round_bias(tare_product *p, tare_arena *arena, tare_error *err) {
+/* A Gemm's single number becomes one per channel, since channels have scales of their own. */
+static tare_shape bias_shape(const tare_product *p) {
     const tare_tensor *from = p->bias->constant;
-    const float *numbers = from->data;
-    const size_t count = from->size / sizeof *numbers;
+    const bool is_single = from->size == sizeof(float) && p->weight->quant->count > 1;
+    return is_single ? (tare_shape){ .rank = 1, .dim = { (int64_t)p->weight->quant->count } } : from->shape;
+}
+
+static tare_status round_bias(tare_product *p, tare_arena *arena, tare_error *err) {
+    const float *numbers = p->bias->constant->data;
+    const tare_shape shape = bias_shape(p);
+    const size_t count = (size_t)tare_shape_elements(&shape), given = p->bias->constant->size / sizeof *numbers;
     tare_quant *quant = NULL;
     tare_tensor *codes = NULL;
-    TARE_TRY(bias_quant(p, count, arena, &quant, err));
-    TARE_TRY(tare_tensor_new(arena, TARE_S32, &from->shape, &codes, err));
+    TARE_TRY(bias_quant(p, &shape, arena, &quant, err));
+    TARE_TRY(tare_tensor_new(arena, TARE_S32, &shape, &codes, err));
     for (size_t i = 0; i < count; i++) {
-        double code = rint((double)numbers[i] / (double)quant->scale[i % quant->count]);
+        const double number = (double)numbers[i % given], scale = (double)quant->scale[i % quant->count];
+        const double code = rint(number / scale);
         if (!(fabs(code) <= INT32_MAX))
             return tare_fail(err, TARE_E_UNSUPPORTED,
                              "node '%s' (%s): bias %.9g of channel %zu is %.9g steps of s_x*s_w = %.9g, more than 32 "
                              "bits hold; keep the node float by a rule",
-                             p->node->name, p->node->type, (double)numbers[i], i, code,
-                             (double)quant->scale[i % quant->count]);
+                             p->node->name, p->node->type, number, i, code, scale);
         ((int32_t *)codes->data)[i] = (int32_t)code;
     }
     tare_value *value;

@@ -36,8 +36,9 @@ static float largest(const float *weight, const channels *c, size_t channel) {
 static double largest_bias(const tare_product *p, size_t channel, size_t count) {
     if (!p->bias || p->bias->constant->dtype != TARE_F32) return 0;
     const float *bias = p->bias->constant->data;
+    const size_t numbers = p->bias->constant->size / sizeof *bias;
     double reach = 0;
-    for (size_t i = channel; i < p->bias->constant->size / sizeof *bias; i += count)
+    for (size_t i = numbers == 1 ? 0 : channel; i < numbers; i += count)
         if (fabs((double)bias[i]) > reach) reach = fabs((double)bias[i]);
     return reach;
 }
@@ -76,7 +77,7 @@ static tare_status make_quant(tare_scheme *s, const tare_product *p, tare_quant 
         if (!s->raised++) s->first_raised = p->node->name;
     }
     *quant = (tare_quant){ .code = s->options->weight ? s->options->weight : s->options->target->weight,
-                           .axis = p->channel_axis,
+                           .axis = c.count == 1 ? -1 : p->channel_axis,
                            .count = c.count,
                            .scale = scale,
                            .zero_point = zero_point,
