@@ -6,9 +6,9 @@ import struct
 import numpy as np
 import onnx
 import pytest
-from conftest import check_error
 from onnx import helper
 from PIL import Image
+from program import check_error
 
 SHAPE = [1, 3, 4, 4]
 BODY = np.arange(48, dtype="<f4").tobytes()

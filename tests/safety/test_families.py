@@ -1,9 +1,9 @@
 """families.txt names a test for every family of malformed input, and what it names is there."""
 import re
 
-from conftest import SHARED, TESTS
 import malformed
 import operators
+from program import SHARED, TESTS
 
 ROOT = TESTS.parent
 LINE = re.compile(r"(\d+)(?:-(\d+))? (\S+)((?: test_\w+)*)(?: as .*)?$")

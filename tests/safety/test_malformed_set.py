@@ -3,10 +3,9 @@ output, little time and memory. The set is that of the shared models, and the fa
 import csv
 import os
 
-import conftest
 import malformed
 import pytest
-from conftest import check_error
+from program import IS_SANITIZED, check_error
 
 MALFORMED, UNSUPPORTED = 3, 4
 # file -> status and what the line must name
@@ -54,7 +53,7 @@ def check_refused(tare, verb, path, out, status, words, options=(), heavy=False)
     ran = tare(*VERBS[verb](path, out / "out.onnx"), *options, memory=(256 << 20) + 8 * size)
     check_error(ran, status, f"error: {path}: ", *words)
     assert not list(out.iterdir()), "something is left"
-    assert conftest.IS_SANITIZED or ran.seconds < (3 if heavy else 1)
+    assert IS_SANITIZED or ran.seconds < (3 if heavy else 1)
 
 
 def test_set_is_whole(shared):
@@ -88,7 +87,7 @@ REFUSED = [one for one in malformed.CASES if one.status]
 @pytest.mark.parametrize("one", REFUSED, ids=lambda one: one.id)
 def test_families(one, tare, tmp_path):
     """What the reader's own test says, through the program, by a verb that answers and one that writes."""
-    if conftest.IS_SANITIZED and one.heavy:
+    if IS_SANITIZED and one.heavy:
         pytest.skip("too heavy with a sanitizer")
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir(), out.mkdir()

@@ -3,9 +3,9 @@ model, before anything is computed, naming the node; and so they are when the nu
 import numpy as np
 import onnx
 import pytest
-from conftest import check_error
 from onnx import helper
 from operators import CASES
+from program import check_error
 
 
 def write(one, folder):

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import onnx
 import pytest
-from conftest import check_error, find_program
 from onnx import helper
+from program import check_error, find_program
 
 OLD = b"what was there before"
 
