@@ -70,6 +70,17 @@ static tare_status from_inputs(tare_source *sources, const tare_data_options *op
     return TARE_OK;
 }
 
+/* The contract of each input, and what the first sample is after it: notes, a line each. */
+static tare_status echo(const tare_samples *samples, tare_arena *arena, tare_log *log, tare_error *err) {
+    tare_text text = { .arena = arena };
+    TARE_TRY(tare_samples_print(samples, &text, err));
+    for (char *line = text.at, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        tare_log_note(log, "%s", line);
+    }
+    return TARE_OK;
+}
+
 tare_status tare_samples_from_options(tare_samples **out, const tare_model *model, const tare_data_options *options,
                                       const tare_preprocess *preprocess, tare_log *log, tare_error *err) {
     const bool by_recipe = !options->data.count;
@@ -80,7 +91,13 @@ tare_status tare_samples_from_options(tare_samples **out, const tare_model *mode
     tare_status status = sources ? TARE_OK : tare_fail_memory(err, 0);
     if (status == TARE_OK && by_recipe) status = from_inputs(sources, options, preprocess, err);
     if (status == TARE_OK && !by_recipe) from_texts(sources, model, options, preprocess, arena);
-    if (status == TARE_OK) status = tare_samples_open(out, model, sources, count, options->samples, log, err);
+    tare_samples *samples = NULL;
+    if (status == TARE_OK) status = tare_samples_open(&samples, model, sources, count, options->samples, log, err);
+    if (status == TARE_OK && log) status = echo(samples, arena, log, err);
+    if (status == TARE_OK)
+        *out = samples;
+    else
+        tare_samples_close(samples);
     tare_arena_free(arena);
     return status;
 }

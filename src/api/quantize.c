@@ -75,12 +75,30 @@ static tare_status calibrate_options(tare_calibrate_options *to, const tare_cali
     return parse_shard(options ? options->shard : NULL, to, err);
 }
 
+/* Says which file it was. */
+static tare_status told(const tare_model *model, tare_status status, tare_error *err) {
+    const bool is_files = status != TARE_OK && status != TARE_E_USAGE && model->path;
+    return is_files ? tare_within(err, "%s", model->path) : status;
+}
+
+static tare_status calibrate_finite(tare_ranges **out, const tare_model *model, const tare_samples *samples,
+                                    const tare_calibrate_options *options, tare_log *log, tare_error *err) {
+    tare_ranges *ranges = NULL;
+    TARE_TRY(tare_calibrate(&ranges, model, samples, options, log, err));
+    const tare_status status = told(model, tare_ranges_check_finite(ranges, log, err), err);
+    if (status == TARE_OK)
+        *out = ranges;
+    else
+        tare_ranges_free(ranges);
+    return status;
+}
+
 tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                                  const tare_calibration_options *options, const tare_work_options *work, tare_log *log,
                                  tare_error *err) {
     tare_calibrate_options calibrate;
     TARE_TRY(calibrate_options(&calibrate, options, work, err));
-    return tare_calibrate(out, model, samples, &calibrate, log, err);
+    return calibrate_finite(out, model, samples, &calibrate, log, err);
 }
 
 static tare_rule rule_of(const tare_rule_options *from) {
@@ -127,13 +145,7 @@ static tare_status calibrate_needs(tare_ranges **out, tare_model *model, const t
     TARE_TRY(calibrate_options(&calibrate, options, work, err));
     TARE_TRY(tare_quantize_list_needs(model, quantize, &names, err));
     calibrate.wanted = &names;
-    return tare_calibrate(out, model, samples, &calibrate, log, err);
-}
-
-/* Says which file it was. */
-static tare_status told(const tare_model *model, tare_status status, tare_error *err) {
-    const bool is_files = status != TARE_OK && status != TARE_E_USAGE && model->path;
-    return is_files ? tare_within(err, "%s", model->path) : status;
+    return calibrate_finite(out, model, samples, &calibrate, log, err);
 }
 
 static tare_status quantize_copy(tare_model *copy, const tare_ranges *ranges, const tare_quantize_options *options,

@@ -1,6 +1,7 @@
 /* Running the float model over samples, one session a worker, and adding up what each saw. */
 #include "calibrate/calibrate.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "calibrate/range.h"
@@ -185,4 +186,20 @@ tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tar
     tare_status status = calibrate(&j, arena, out, err);
     tare_arena_free(arena);
     return status;
+}
+
+tare_status tare_ranges_check_finite(const tare_ranges *ranges, tare_log *log, tare_error *err) {
+    for (size_t i = 0; i < ranges->list.count; i++) {
+        const tare_range *range = ranges->list.at[i];
+        const uint64_t infinities = range->positive_infinities + range->negative_infinities;
+        if (!range->nans && !infinities) continue;
+        if (range->nans + infinities == range->count)
+            return tare_fail(err, TARE_E_MALFORMED,
+                             "value '%s' holds nothing but NaN (%" PRIu64 ") and Inf (%" PRIu64 ") in all samples, so "
+                             "it has no range",
+                             range->name, range->nans, infinities);
+        tare_log_warn(log, "value '%s': %" PRIu64 " NaN and %" PRIu64 " Inf left out, the first in sample '%s'",
+                      range->name, range->nans, infinities, range->nonfinite_sample);
+    }
+    return TARE_OK;
 }

@@ -68,6 +68,8 @@ bool tare_calibrate_observes(const tare_value *value);
  * values inherit; constants never enter), graph inputs included. */
 tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                            const tare_calibrate_options *options, tare_log *log, tare_error *err);
+/* Warns of each value that held NaN or Inf, in the order of the graph; TARE_E_MALFORMED when one held nothing else. */
+tare_status tare_ranges_check_finite(const tare_ranges *ranges, tare_log *log, tare_error *err);
 size_t tare_ranges_count(const tare_ranges *ranges);
 const tare_range *tare_ranges_at(const tare_ranges *ranges, size_t index);       /* in the order of the graph */
 const tare_range *tare_ranges_find(const tare_ranges *ranges, const char *name); /* NULL: never seen */
