@@ -67,6 +67,9 @@ class Quantized:
     def codes(self, name):
         return self.constants[f"{name}_quantized"]
 
+    def codes_of_weights(self):
+        return {name: array for name, array in self.constants.items() if array.dtype == np.int8 and array.ndim > 1}
+
     def biases(self):
         """(codes, scales) of each constant in s32."""
         return [(self.constants[each.input[0]], self.constants[each.input[1]]) for each in self.nodes

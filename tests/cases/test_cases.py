@@ -4,7 +4,7 @@ import re
 import pytest
 from program import SHARED, TESTS
 
-SECTIONS = {1, 2, 3, 5}
+SECTIONS = {1, 2, 3, 5, 6, 7}
 BOOK = SHARED / "reference/cases.md"
 
 
@@ -37,6 +37,6 @@ def test_what_is_named_is_there():
             continue
         file, *functions = rest.split()
         text = (TESTS.parent / file).read_text()
-        assert case in text
+        assert functions or case in text
         for function in functions:
             assert f"{function}(" in text, (case, function)
