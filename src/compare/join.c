@@ -77,6 +77,22 @@ static void describe(tare_pair *pair) {
     }
 }
 
+static bool has_numbers(const tare_pair *pair, int s) {
+    return tare_dtype_is_float(pair->value[s]->dtype) || pair->codes[s].scale > 0;
+}
+
+/* Codes that differ in meaning, and codes beside numbers, are compared as what they mean. False: one side is numbers, and
+ * what the other's mean is not known. */
+static bool read_codes(tare_pair *pair) {
+    for (int s = 0; s < 2; s++)
+        if (!tare_dtype_is_float(pair->value[s]->dtype) &&
+            !tare_value_read_meaning(pair->value[s], &pair->codes[s].scale, &pair->codes[s].zero_point))
+            pair->codes[s].scale = 0;
+    if (has_numbers(pair, 0) && has_numbers(pair, 1)) return true;
+    pair->codes[0].scale = pair->codes[1].scale = 0;
+    return !tare_dtype_is_float(pair->value[0]->dtype) && !tare_dtype_is_float(pair->value[1]->dtype);
+}
+
 /* Pairs what side `from` calls `name` with its partner; *found: there is one. */
 static tare_status pair_with(tare_join *join, const tare_side *const side[2], tare_npz *const keys[2], int from,
                              const char *name, const tare_value *value, bool *found, const char **reason,
@@ -86,15 +102,15 @@ static tare_status pair_with(tare_join *join, const tare_side *const side[2], ta
     const tare_value *other;
     *found = find_on(side[to], keys[to], name, &pair.alias, &other, reason);
     if (!*found) return TARE_OK;
-    if (value && other && tare_dtype_is_float(value->dtype) != tare_dtype_is_float(other->dtype)) {
-        *found = false;
-        *reason = "numbers on one side, codes on the other";
-        return TARE_OK;
-    }
     pair.key[from] = name;
     pair.key[to] = pair.alias.target;
     pair.value[from] = value;
     pair.value[to] = other;
+    if (value && other && !read_codes(&pair)) {
+        *found = false;
+        *reason = "numbers on one side, codes on the other";
+        return TARE_OK;
+    }
     if (pair.alias.has_permutation || pair.alias.factor != 1 || pair.alias.offset != 0) pair.moved = to;
     describe(&pair);
     return add_pair(join, &pair, err);

@@ -21,6 +21,14 @@ static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare
     const tare_pair *pair = &w->job->join->pairs.at[index];
     const tare_tensor *both[2] = { a, b };
     const tare_arena_mark mark = tare_arena_get_mark(w->sample);
+    for (int s = 0; s < 2; s++) {
+        const tare_alias real = { .factor = pair->codes[s].scale,
+                                  .offset = -pair->codes[s].scale * pair->codes[s].zero_point };
+        tare_tensor *numbers;
+        if (!(real.factor > 0)) continue;
+        TARE_TRY(tare_alias_apply(&real, both[s], w->sample, &numbers, err));
+        both[s] = numbers;
+    }
     if (pair->moved >= 0) {
         tare_tensor *moved;
         TARE_TRY(tare_alias_apply(&pair->alias, both[pair->moved], w->sample, &moved, err));

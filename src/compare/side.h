@@ -28,7 +28,11 @@ typedef struct tare_pair {
     const tare_value *value[2]; /* NULL: a dump's */
     int moved;                  /* the side whose tensor is brought to the other's form by `alias`; -1: neither */
     tare_alias alias;           /* other form = factor * tensor + offset, its dimension i being permutation[i] here */
-    size_t next[2];             /* the next pair with the same key on that side; SIZE_MAX: none */
+    struct {
+        double scale,
+            zero_point; /* what codes at an output mean: the side's tensor is made real by them; scale 0: it is */
+    } codes[2];
+    size_t next[2]; /* the next pair with the same key on that side; SIZE_MAX: none */
 } tare_pair;
 
 typedef struct tare_join {

@@ -287,6 +287,8 @@ bool tare_tensor_size(tare_dtype dtype, const tare_shape *shape, size_t *size);
 bool tare_value_read_s64(const tare_value *value, int64_t *numbers, size_t capacity, size_t *count);
 /* A constant of one element (or all equal) as double, dequantized; false: it is not. */
 bool tare_value_read_scalar(const tare_value *value, double *number);
+/* What codes mean that a Q node gives or a DQ node takes, where one scale holds for all: scale * (code - zero_point). */
+bool tare_value_read_meaning(const tare_value *codes, double *scale, double *zero_point);
 /* The constant's numbers as f32 in a new buffer (or the constant's own when it is f32): any float or integer type,
  * dequantized when quantized. */
 tare_status tare_value_read_f32(const tare_value *value, tare_arena *arena, const float **numbers, size_t *count,

@@ -69,6 +69,21 @@ bool tare_value_read_scalar(const tare_value *value, double *number) {
     return true;
 }
 
+static bool read_meaning(const tare_node *node, double *scale, double *zero_point) {
+    const tare_value *zero = tare_node_input(node, 2);
+    *zero_point = 0;
+    return tare_node_input(node, 1) && tare_value_read_scalar(node->inputs[1], scale) &&
+           (!zero || tare_value_read_scalar(zero, zero_point));
+}
+
+bool tare_value_read_meaning(const tare_value *codes, double *scale, double *zero_point) {
+    if (tare_node_is(codes->producer, "QuantizeLinear")) return read_meaning(codes->producer, scale, zero_point);
+    for (size_t i = 0; i < codes->uses.count; i++)
+        if (codes->uses.at[i].index == 0 && tare_node_is(codes->uses.at[i].node, "DequantizeLinear"))
+            return read_meaning(codes->uses.at[i].node, scale, zero_point);
+    return false;
+}
+
 tare_status tare_value_read_f32(const tare_value *value, tare_arena *arena, const float **numbers, size_t *count,
                                 tare_error *err) {
     if (!tare_value_is_constant(value))
