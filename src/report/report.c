@@ -63,8 +63,10 @@ static void add_line(tare_report *report, const char *label, const char *format,
     va_end(again);
     char *line = tare_arena_alloc(report->arena, (size_t)length + 1, 1);
     if (line) vsnprintf(line, (size_t)length + 1, format, list);
-    const tare_report_item item = { .label = label, .line = line ? copy_escaped(report, line) : NULL };
-    if (!item.line || !tare_vec_push(report->arena, &report->items, item)) report->failed = true;
+    const tare_report_item item = { .label = label ? copy_escaped(report, label) : NULL,
+                                    .line = line ? copy_escaped(report, line) : NULL };
+    if (!item.line || (label && !item.label) || !tare_vec_push(report->arena, &report->items, item))
+        report->failed = true;
 }
 
 void tare_report_line(tare_report *report, const char *format, ...) {

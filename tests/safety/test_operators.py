@@ -71,6 +71,17 @@ def test_more_memory_than_there_is(tare, tmp_path):
     check_error(ran, 6, f"error: {tmp_path / 'model.onnx'}: ", str(4 << 40))
 
 
+def test_unknown_operator(tare, tmp_path):
+    """Family 43 of check: the node is a finding that is told, and then the reason to fail."""
+    path = tmp_path / "model.onnx"
+    graph = helper.make_graph([helper.make_node("Foo", ["x"], ["y"], name="n", domain="d")], "g",
+                              [helper.make_tensor_value_info("x", 1, [1])], [helper.make_tensor_value_info("y", 1, [1])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("d", 1)], ir_version=8), path)
+    ran = tare("check", path)
+    check_error(ran, 4, f"error: {path}: ", "node 'n' (Foo)")
+    assert "unknown-op" in ran.out and any(line.split()[0] == "Foo" for line in ran.out.splitlines() if line.strip())
+
+
 def test_loop_without_end(tare, tmp_path):
     """Family 57: 2^63 - 1 rounds and a condition that stays true."""
     value, tensor = helper.make_tensor_value_info, onnx.numpy_helper.from_array
