@@ -107,16 +107,16 @@ void tare_shape_print(char *to, size_t size, const tare_shape *shape, const char
     size_t used = 0;
     for (int i = 0; i < shape->rank && used < size; i++) {
         const char *cross = i ? "x" : "";
-        int64_t dim = shape->dim[i], symbol = -2 - dim;
+        const int64_t dim = shape->dim[i];
         int n;
         if (dim >= 0)
             n = snprintf(to + used, size - used, "%s%lld", cross, (long long)dim);
         else if (dim == TARE_DIM_UNKNOWN)
             n = snprintf(to + used, size - used, "%s?", cross);
         else if (symbols)
-            n = snprintf(to + used, size - used, "%s%s", cross, symbols[symbol]);
+            n = snprintf(to + used, size - used, "%s%s", cross, symbols[-2 - dim]);
         else
-            n = snprintf(to + used, size - used, "%ss%lld", cross, (long long)symbol);
+            n = snprintf(to + used, size - used, "%ss%lld", cross, (long long)(-2 - dim));
         used += n > 0 ? (size_t)n : 0;
     }
 }

@@ -193,6 +193,7 @@ static void run(const tare_conv_run *run) {
     const tare_conv *conv = run->conv;
     const plan *p = conv->plan;
     job j = { .run = run, .conv = conv, .plan = p, .x = run->x, .pointers = run->scratch };
+    if (!p->pixels) return; /* an empty batch */
     if (p->is_copied) {
         j.x = j.copy = (float *)(void *)(run->scratch + p->pointers_size * conv->threads);
         j.copy_pieces = p->lines * p->line * (int64_t)p->pixel / COPY_GRAIN + 1;

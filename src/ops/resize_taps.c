@@ -77,11 +77,20 @@ static void spread(const tare_resize_axis *a, float p, double stretch, size_t ta
     }
 }
 
+/* A position far outside reads what any outside does; NaN is far outside too. */
+static float bounded(float p) {
+    const float far = 4e9F;
+    return p > far ? far : p >= -far ? p : -far;
+}
+
 tare_status tare_resize_make_taps(const tare_resize_axis *a, tare_arena *arena, tare_resize_taps *out,
                                   tare_error *err) {
     const double stretch = a->antialias && a->mode != TARE_RESIZE_NEAREST && a->scale < 1 ? 1 / (double)a->scale : 1;
     const double reach = (a->mode == TARE_RESIZE_CUBIC ? 2 : 1) * stretch;
     const size_t count = (size_t)a->out;
+    if (!(reach < INT32_MAX))
+        return tare_fail(err, TARE_E_LIMIT, "a scale of %.9g with antialias reads %.3g numbers for each it gives",
+                         (double)a->scale, 2 * reach);
     out->taps = a->mode == TARE_RESIZE_NEAREST ? 1 : 2 * (size_t)ceil(reach);
     out->index = tare_arena_alloc(arena, count * out->taps + 1, sizeof *out->index);
     out->weight = tare_arena_alloc(arena, count * out->taps + 1, sizeof *out->weight);
@@ -89,8 +98,9 @@ tare_status tare_resize_make_taps(const tare_resize_axis *a, tare_arena *arena, 
     if (!out->index || !out->weight || (a->coordinate == TARE_RESIZE_CROP && !out->outside))
         return tare_fail_memory(err, count * out->taps * sizeof *out->index);
     for (size_t j = 0; j < count; j++) {
-        const float p =
-            a->in == a->out && a->scale == 1 && a->coordinate != TARE_RESIZE_CROP ? (float)j : position(a, (int64_t)j);
+        const float p = a->in == a->out && a->scale == 1 && a->coordinate != TARE_RESIZE_CROP
+                            ? (float)j
+                            : bounded(position(a, (int64_t)j));
         int64_t *index = out->index + j * out->taps;
         float *weight = out->weight + j * out->taps;
         if (out->outside) out->outside[j] = p < 0 || p > (float)(a->in - 1);
