@@ -103,6 +103,9 @@ def test_K8(bench):
     assert got["y"].shape == (1, 2, 4, 4)
     made = bench.quantize(one, x)
     assert bench.run(made, x)["y"].shape == (1, 2, 4, 4)
+    for kind in ([1, 1, 3, 3], [4, 1, 3, 3]):
+        batch = model([node("Conv", "x w", "y")], {"x": ["N", 1, 8, 8]}, "y", {"w": np.ones(kind, np.float32)})
+        assert bench.run(batch, {"x": np.zeros((0, 1, 8, 8), np.float32)})["y"].shape == (0, kind[0], 6, 6)
     five = model([node("ReduceMax", "x", "y", axes=[4], keepdims=1)], {"x": [1, 1, 1, 0, 1]}, "y")
     assert bench.run(five, {"x": np.zeros((1, 1, 1, 0, 1), np.float32)})["y"].shape == (1, 1, 1, 0, 1)
 

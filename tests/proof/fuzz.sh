@@ -1,6 +1,7 @@
 # Each fuzz target for 10 minutes of CPU without a finding. A part names the sources that its input reaches, so that a
 # change of one reader asks for its own ten minutes again.
 # proves: src/base tests/support/fuzz.c tools/fuzz
+# part flow: tests/fuzz/fuzz_flow.c src/api/sized.c src/formats/onnx src/graph src/kernels src/ops src/passes src/run
 # part image: tests/fuzz/fuzz_image.c src/samples/image.h src/samples/images.c src/samples/image_jpeg.c src/samples/image_png.c
 # part image: src/samples/resize_opencv.c src/samples/resize_pillow.c src/samples/resize_skimage.c
 # part list: tests/fuzz/fuzz_list.c src/samples/csv.c src/samples/csv.h src/samples/data.c src/samples/data.h
