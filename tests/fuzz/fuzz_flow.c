@@ -1,14 +1,16 @@
-/* Whole models: what was read is brought to canonical form, optimized and run on zeros, in float and through its codes, or
- * refused. Optimizing changes no output's type or shape. */
+/* Whole models: what was read is brought to canonical form, optimized, quantized and run, in float and through its codes,
+ * or refused. Neither optimizing nor quantizing changes an output's type or shape. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tare/quantize.h>
 
 #include "api/sized.h"
 #include "formats/onnx/reader.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 #include "run/run.h"
+#include "samples/samples.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -77,10 +79,33 @@ static void run(const tare_model *model, outcome *out) {
     tare_sized_close(&sized);
 }
 
+/* From made-up samples, by the default method. */
+static tare_status quantize(tare_model **out, const tare_model *model, tare_error *err) {
+    const tare_source source = { .path = "random:1" };
+    const tare_quantization options = { .target = "onnx", .percentile = 99.99 };
+    const tare_calibration_options calibration = { .skip_nonfinite = true };
+    const tare_work_options work = { .threads = 1, .cpu = "scalar" };
+    tare_samples *samples;
+    TARE_TRY(tare_samples_open(&samples, model, &source, 1, NULL, NULL, err));
+    const tare_status status =
+        tare_model_quantize(out, model, samples, NULL, &options, &calibration, &work, NULL, NULL, err);
+    tare_samples_close(samples);
+    return status;
+}
+
+static void quantize_and_run(const tare_model *model, outcome *after) {
+    tare_model *quantized = NULL;
+    tare_error err = { 0 };
+    const tare_status status = quantize(&quantized, model, &err);
+    expect_no_bug(status, &err);
+    if (status == TARE_OK) run(quantized, after);
+    tare_model_free(quantized);
+}
+
 static void compare(const outcome *before, const outcome *after) {
     for (size_t i = 0; before->count == after->count && i < before->count; i++) {
         if (before->dtype[i] == after->dtype[i] && tare_shape_equal(&before->shape[i], &after->shape[i])) continue;
-        fprintf(stderr, "output %zu is another after optimizing\n", i);
+        fprintf(stderr, "output %zu is another than before\n", i);
         abort();
     }
 }
@@ -103,6 +128,9 @@ static void flow(tare_model *model) {
     expect_no_bug(status, &err);
     if (status != TARE_OK) return;
     run(model, &after);
+    compare(&before, &after);
+    memset(&after, 0, sizeof after);
+    if (before.count) quantize_and_run(model, &after); /* small enough to be computed */
     compare(&before, &after);
 }
 

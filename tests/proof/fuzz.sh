@@ -13,6 +13,8 @@
 # part npz: src/samples/npz.c src/samples/npz.h src/graph/dtype.c src/graph/shape.c src/graph/tensor.c
 # part onnx: tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict src/formats src/graph src/ops/attr.c src/ops/attr.h src/ops/op.h
 # part onnx: src/ops/ops.c src/ops/ops.def
+# part ranges: tests/fuzz/fuzz_ranges.c tests/fuzz/ranges.dict src/calibrate/calibrate.h src/calibrate/range.c
+# part ranges: src/calibrate/range.h src/calibrate/ranges_read.c src/calibrate/ranges_write.c src/calibrate/sum.c
 # part recipe: tests/fuzz/fuzz_recipe.c src/recipe include/tare/recipe.h
 # part text: tests/fuzz/fuzz_text.c
 # part text_form: tests/fuzz/fuzz_text_form.c src/graph src/kernels src/ops src/passes
