@@ -98,14 +98,30 @@ static tare_status add_feed(tare_samples *s, size_t input, const tare_source *gi
     return TARE_OK;
 }
 
+/* Has the source's first archive an array of that name, beside others? One alone goes to the input that needs it. */
+static bool has_array(const tare_data *data, const char *name) {
+    tare_error unused;
+    tare_npz *npz;
+    if (data->kind != TARE_DATA_NPZ || !data->files.count) return false;
+    if (tare_npz_open(&npz, data->files.at[0].path, &unused) != TARE_OK) return false; /* binding tells */
+    const bool found = tare_npz_count(npz) > 1 && tare_npz_find(npz, name) != SIZE_MAX;
+    tare_npz_close(npz);
+    return found;
+}
+
+/* Is an initializer that may be overridden fed by this source, by name or by an array of its name? */
+static bool overrides(const tare_samples *s, const tare_source *sources, const tare_source *given,
+                      const tare_value *input) {
+    return given && (given->input || has_array(&s->sources[given - sources].data, input->name));
+}
+
 /* Every input that needs one gets its feed. */
 static tare_status add_feeds(tare_samples *s, const tare_source *sources, size_t count, tare_error *err) {
     const tare_graph *graph = s->model->graph;
     for (size_t i = 0; i < graph->inputs.count; i++) {
         const tare_value *input = graph->inputs.at[i];
         const tare_source *given = source_of(sources, count, input);
-        bool is_named = given != NULL && given->input != NULL;
-        if (!is_named && !needs_source(input)) continue;
+        if (!needs_source(input) && !overrides(s, sources, given, input)) continue;
         if (given == NULL) {
             return tare_fail(err, TARE_E_USAGE, "input '%s' has no source: pass --data %s=SOURCE", input->name,
                              input->name);

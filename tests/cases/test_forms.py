@@ -34,6 +34,7 @@ def test_G1(bench, ir_version):
     assert "BatchNormalization" not in made.ops and made.codes_of_weights()
     if ir_version > 3:
         nine, out = {"b": f32([9, 9, 9, 9])}, bench.new(".npz")
+        assert np.allclose(bench.run(one, {"x": x, **nine})["y"], ort(one, {"x": x, **nine})["y"], rtol=0, atol=1e-4)
         ran = bench.call("run", bench.save(one), "--data", f"x={bench.data({'x': x})}", "--data", f"b={bench.data(nine)}", "--whole",
                          "-o", out)
         assert ran.status == 0, ran.log
