@@ -46,7 +46,9 @@ static tare_status finish(tare_session *session, const tare_plan *plan, tare_ste
         if (is_shown) TARE_TRY(show(session, plan, step, i, is_rounded ? &before : NULL, err));
         *shown |= is_shown;
     }
-    return TARE_OK;
+    if (!step->trial) return TARE_OK;
+    return session->trial(session->trial_context, step->trial, step->call.outputs, step->trial_of->call.outputs,
+                          step->call.output_count, err);
 }
 
 /* ---- a step ---- */

@@ -31,4 +31,8 @@ tare_status tare_lay_twin(const tare_lay *l, const tare_node *node, tare_layout 
 /* A graph input rounded, to be shown. */
 tare_status tare_lay_feed_twin(const tare_lay *l, tare_plan_value *known, tare_error *err);
 
+/* ---- trials.c ---- */
+/* Behind a node's step, which is prepared, its trials. */
+tare_status tare_lay_trials(const tare_lay *l, const tare_step *of, tare_error *err);
+
 #endif

@@ -60,13 +60,15 @@ typedef struct tare_control tare_control; /* control.h */
 
 typedef struct tare_step {
     tare_step_kind kind;
-    const tare_node *node;  /* NULL for what the plan itself put in */
-    size_t node_index;      /* in the graph's order */
-    tare_slot **inputs;     /* NULL: left out. CONTROL: captured values follow the node's own */
-    tare_slot **outputs;    /* NULL: not wanted */
-    tare_plan_value **made; /* by output: the value it is, for rounding and taps; NULL: none */
-    tare_slot **references; /* of a twin, by output: the float numbers that taps compare with; NULL: no twin */
-    bool is_rounded;        /* the outputs of a view that lie on the codes' grid already */
+    const tare_node *node;   /* NULL for what the plan itself put in */
+    size_t node_index;       /* in the graph's order */
+    tare_slot **inputs;      /* NULL: left out. CONTROL: captured values follow the node's own */
+    tare_slot **outputs;     /* NULL: not wanted */
+    tare_plan_value **made;  /* by output: the value it is, for rounding and taps; NULL: none */
+    tare_slot **references;  /* of a twin or a trial, by output: the float numbers beside it; NULL: neither */
+    const tare_trial *trial; /* NULL: it is none */
+    const struct tare_step *trial_of;
+    bool is_rounded; /* the outputs of a view that lie on the codes' grid already */
     TARE_VEC(tare_guard) guards;
     tare_tensor **tensors; /* of the inputs, then of the outputs */
     tare_call call;        /* its counts and tensors are set for every kind */

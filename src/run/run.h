@@ -52,6 +52,20 @@ tare_status tare_session_set_raw_tap(tare_session *session, const tare_value *co
 void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(void *context, const tare_value *value),
                                    void *context);
 
+/* In the float backend, nodes once more beside themselves, with one input rounded to codes: what this alone would do. */
+typedef struct tare_trial {
+    const tare_node *node; /* of the session's graph */
+    int input;
+    const tare_quant *quant; /* one scale */
+} tare_trial;
+/* What came of it: the node's outputs (behind a Relu or Clip that melts into it) as they lie, NULL where one is not wanted,
+ * beside the float numbers. Called once for each trial that the plan has: not for nodes that have nothing to compute. */
+typedef tare_status tare_trial_fn(void *context, const tare_trial *trial, tare_tensor *const *tried,
+                                  tare_tensor *const *real, int count, tare_error *err);
+/* `trials` is borrowed. Plans made before are dropped. A plan that was given up half way shows some trials twice. */
+tare_status tare_session_set_trials(tare_session *session, const tare_trial *trials, size_t count, tare_trial_fn *fn,
+                                    void *context, tare_error *err);
+
 /* Plans for the types and shapes of these inputs, in the order of the graph's inputs; NULL leaves an input to its
  * initializer. Memory and MACs are known then, unless shapes depend on numbers (get_memory tells all after a run). */
 tare_status tare_session_plan(tare_session *session, tare_tensor *const *inputs, tare_error *err);

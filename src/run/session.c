@@ -100,6 +100,17 @@ void tare_session_set_quant_filter(tare_session *session, bool (*is_quantized)(v
     session->filter_context = context;
 }
 
+tare_status tare_session_set_trials(tare_session *session, const tare_trial *trials, size_t count, tare_trial_fn *fn,
+                                    void *context, tare_error *err) {
+    assert(session->options.backend == TARE_BACKEND_FLOAT);
+    drop_plans(session);
+    session->trials = trials;
+    session->trial_count = count;
+    session->trial = fn;
+    session->trial_context = context;
+    return tare_session_list_trials(session, err);
+}
+
 const tare_quant *tare_session_quant_of(const tare_session *session, const tare_value *original) {
     if (session->options.backend == TARE_BACKEND_FLOAT || !original->quant) return NULL;
     if (session->is_quantized && !session->is_quantized(session->filter_context, original)) return NULL;

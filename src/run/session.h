@@ -30,6 +30,12 @@ struct tare_session {
     bool (*is_quantized)(void *context, const tare_value *value);
     void *filter_context;
 
+    const tare_trial *trials;
+    size_t trial_count;
+    tare_trial_fn *trial;
+    void *trial_context;
+    tare_map trials_of; /* trials.c */
+
     tare_value *const *captures; /* values of outer graphs that the body reads */
     size_t capture_count;
 
@@ -51,5 +57,9 @@ tare_status tare_session_run_feeds(tare_session *session, tare_tensor *const *fe
 
 /* The quantization that the filter leaves active; NULL: none. Whether it acts on values or on twins is the backend's. */
 const tare_quant *tare_session_quant_of(const tare_session *session, const tare_value *original);
+
+/* Sorts the session's trials by node. */
+typedef struct tare_trial_entry tare_trial_entry;
+tare_status tare_session_list_trials(tare_session *session, tare_error *err);
 
 #endif

@@ -314,6 +314,7 @@ static tare_status add_node(const layer *l, tare_node *node, size_t index, tare_
     }
     TARE_TRY(tare_lay_add(l, step, err));
     TARE_TRY(tare_lay_prepare(l, step, lo, hi, err));
+    TARE_TRY(tare_lay_trials(l, step, err));
     return l->session->options.backend == TARE_BACKEND_LOCAL ? tare_lay_twin(l, node, layout, err) : TARE_OK;
 }
 
