@@ -135,24 +135,81 @@ static tare_status quantize_options(tare_quantize_options *to, const tare_quanti
     return TARE_OK;
 }
 
-/* Counts only what choosing scales will ask for. */
-static tare_status calibrate_needs(tare_ranges **out, tare_model *model, const tare_samples *samples,
-                                   const tare_quantize_options *quantize, const tare_calibration_options *options,
-                                   const tare_work_options *work, tare_arena *arena, tare_log *log, tare_error *err) {
+/* One call of tare_model_quantize. */
+typedef struct flow {
+    tare_arena *arena;
+    tare_model *model; /* the copy that is quantized */
+    const tare_samples *samples;
+    tare_log *log;
+    tare_quantize_options quantize;
     tare_calibrate_options calibrate;
-    tare_map names;
-    tare_map_init(&names, arena);
-    TARE_TRY(calibrate_options(&calibrate, options, work, err));
-    TARE_TRY(tare_quantize_list_needs(model, quantize, &names, err));
-    calibrate.wanted = &names;
-    return calibrate_finite(out, model, samples, &calibrate, log, err);
+    tare_map winners;
+} flow;
+
+enum { HOLD = 5, HOLD_LEAST = 10 }; /* every fifth sample is held out, of at least ten */
+
+/* Tries ranges on the samples that are held out, or on all. */
+static tare_status try_ranges(flow *f, const tare_ranges *ranges, size_t hold, tare_error *err) {
+    const size_t total = tare_samples_count(f->samples);
+    size_t *indexes = tare_arena_alloc(f->arena, total + 1, sizeof *indexes);
+    tare_try_options how = { .indexes = indexes, .cpu = f->calibrate.cpu, .threads = f->calibrate.threads };
+    if (!indexes) return tare_fail_memory(err, total * sizeof *indexes);
+    for (size_t i = 0; i < total; i++)
+        if (!hold || i % hold == hold - 1) indexes[how.count++] = i;
+    tare_map_init(&f->winners, f->arena);
+    TARE_TRY(tare_quantize_try(&f->winners, f->model, ranges, &f->quantize, f->samples, &how, f->log, err));
+    f->quantize.winners = &f->winners;
+    if (!hold)
+        tare_log_note(f->log,
+                      "method auto tried ranges on samples that calibration saw: %zu are too few to hold some out",
+                      total);
+    return TARE_OK;
 }
 
-static tare_status quantize_copy(tare_model *copy, const tare_ranges *ranges, const tare_quantize_options *options,
-                                 tare_log *log, tare_error *err) {
-    TARE_TRY(tare_quantize_choose(copy, ranges, options, log, err));
-    TARE_TRY(tare_quantize_round(copy, options, err));
-    return tare_graph_verify(copy->graph, err);
+/* Ranges of the samples that are not held out are tried on those that are; then both together are the ranges. */
+static tare_status calibrate_and_try(flow *f, tare_ranges **out, tare_error *err) {
+    const bool holds = tare_samples_count(f->samples) >= HOLD_LEAST && !f->calibrate.shards;
+    tare_calibrate_options some = f->calibrate;
+    some.hold = holds ? HOLD : 0;
+    some.hold_side = 1;
+    TARE_TRY(tare_calibrate(out, f->model, f->samples, &some, f->log, err));
+    TARE_TRY(try_ranges(f, *out, some.hold, err));
+    if (!holds) return TARE_OK;
+    tare_ranges *held = NULL;
+    some.hold_side = 2;
+    TARE_TRY(tare_calibrate(&held, f->model, f->samples, &some, f->log, err));
+    const tare_status status = tare_ranges_merge(*out, held, err);
+    tare_ranges_free(held);
+    return status;
+}
+
+/* Counts only what choosing scales will ask for. */
+static tare_status calibrate_needs(flow *f, tare_ranges **out, tare_error *err) {
+    tare_map names;
+    tare_map_init(&names, f->arena);
+    TARE_TRY(tare_quantize_list_needs(f->model, &f->quantize, &names, err));
+    f->calibrate.wanted = &names;
+    if (tare_quantize_tries(&f->quantize))
+        TARE_TRY(calibrate_and_try(f, out, err));
+    else
+        TARE_TRY(tare_calibrate(out, f->model, f->samples, &f->calibrate, f->log, err));
+    return told(f->model, tare_ranges_check_finite(*out, f->log, err), err);
+}
+
+static tare_status quantize_copy(flow *f, const tare_ranges *ranges, tare_error *err) {
+    TARE_TRY(tare_quantize_choose(f->model, ranges, &f->quantize, f->log, err));
+    TARE_TRY(tare_quantize_round(f->model, &f->quantize, err));
+    return tare_graph_verify(f->model->graph, err);
+}
+
+/* `given` ranges, or *own ones, which the caller frees. */
+static tare_status quantize(flow *f, const tare_ranges *given, tare_ranges **own, tare_error *err) {
+    TARE_TRY(told(f->model, tare_quantize_check_finite(f->model, &f->quantize, f->log, err), err));
+    if (!given)
+        TARE_TRY(calibrate_needs(f, own, err));
+    else if (f->samples && tare_quantize_tries(&f->quantize))
+        TARE_TRY(try_ranges(f, given, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err));
+    return told(f->model, quantize_copy(f, given ? given : *own, err), err);
 }
 
 tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
@@ -160,24 +217,20 @@ tare_status tare_model_quantize(tare_model **out, const tare_model *model, const
                                 const tare_calibration_options *calibration, const tare_work_options *work,
                                 tare_report **report, tare_log *log, tare_error *err) {
     (void)report;
-    tare_arena *arena = tare_arena_new();
-    tare_rule *rules =
-        arena ? tare_arena_alloc(arena, 2 * options->keep_float.count + options->rules.count + 1, sizeof *rules) : NULL;
-    tare_quantize_options quantize = { 0 };
+    flow f = { .arena = tare_arena_new(), .samples = samples, .log = log };
+    const size_t rule_count = 2 * options->keep_float.count + options->rules.count;
+    tare_rule *rules = f.arena ? tare_arena_alloc(f.arena, rule_count + 1, sizeof *rules) : NULL;
     tare_ranges *own = NULL;
-    tare_model *copy = NULL;
-    tare_status status = rules ? quantize_options(&quantize, options, rules, err) : tare_fail_memory(err, 0);
-    quantize.skip_nonfinite = calibration && calibration->skip_nonfinite;
-    if (status == TARE_OK) status = tare_model_copy(&copy, model, err);
-    if (status == TARE_OK) status = told(copy, tare_quantize_check_finite(copy, &quantize, log, err), err);
-    if (status == TARE_OK && !ranges)
-        status = calibrate_needs(&own, copy, samples, &quantize, calibration, work, arena, log, err);
-    if (status == TARE_OK) status = told(copy, quantize_copy(copy, ranges ? ranges : own, &quantize, log, err), err);
+    tare_status status = rules ? quantize_options(&f.quantize, options, rules, err) : tare_fail_memory(err, 0);
+    f.quantize.skip_nonfinite = calibration && calibration->skip_nonfinite;
+    if (status == TARE_OK) status = calibrate_options(&f.calibrate, calibration, work, err);
+    if (status == TARE_OK) status = tare_model_copy(&f.model, model, err);
+    if (status == TARE_OK) status = quantize(&f, ranges, &own, err);
     if (status == TARE_OK)
-        *out = copy;
+        *out = f.model;
     else
-        tare_model_free(copy);
+        tare_model_free(f.model);
     tare_ranges_free(own);
-    tare_arena_free(arena);
+    tare_arena_free(f.arena);
     return status;
 }

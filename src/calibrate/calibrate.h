@@ -105,6 +105,8 @@ typedef struct tare_method {
     tare_origin_kind origin;
     /* The real range [lo, hi] to quantize, lo <= 0 <= hi. The range has at least one finite number. */
     void (*choose)(const tare_range *range, const tare_range_request *request, float *lo, float *hi);
+    bool
+        tries; /* which of the others it is is tried on samples, value by value (quantize.h); choose() where it is not */
 } tare_method;
 
 size_t tare_method_count(void);

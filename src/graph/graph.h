@@ -54,6 +54,7 @@ typedef struct tare_origin {
     tare_origin_kind kind;
     double number;
     const char *detail; /* NULL: none */
+    bool is_tried;      /* by method auto, which tried others too */
     const char *was;    /* what it was before someone changed it, in words; NULL: never changed */
 } tare_origin;
 

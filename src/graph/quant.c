@@ -14,12 +14,13 @@ static const char *const words[TARE_ORIGIN_COUNT] = {
 
 void tare_origin_print(char *to, size_t size, const tare_origin *origin) {
     const char *word = words[origin->kind], *detail = origin->detail ? origin->detail : "";
+    const char *tried = origin->is_tried ? "auto: " : "";
     int n;
     if (origin->kind == TARE_ORIGIN_PERCENTILE)
-        n = snprintf(to, size, "%s %.9g", word, origin->number);
+        n = snprintf(to, size, "%s%s %.9g", tried, word, origin->number);
     else if (origin->kind == TARE_ORIGIN_SAME)
         n = snprintf(to, size, "%s '%s'", word, detail);
     else
-        n = snprintf(to, size, "%s%s%s", word, *detail ? " " : "", detail);
+        n = snprintf(to, size, "%s%s%s%s", tried, word, *detail ? " " : "", detail);
     if (origin->was && n >= 0 && (size_t)n < size) snprintf(to + n, size - (size_t)n, " (was %s)", origin->was);
 }

@@ -19,8 +19,11 @@ typedef struct group {
 typedef struct chooser {
     tare_scheme *scheme;
     const tare_ranges *ranges;
-    group *groups; /* by root index */
-    group *now;    /* the one being widened */
+    const tare_method *standin; /* what method auto means; NULL: what the trials say */
+    tare_arena *arena;          /* of the scales */
+    group *groups;              /* by root index */
+    group *now;                 /* the one being widened, */
+    const tare_value *member;   /* by this value */
 } chooser;
 
 static tare_range_request request_for(const tare_quantize_options *options, tare_dtype code, const tare_rule *rule) {
@@ -32,9 +35,21 @@ static tare_range_request request_for(const tare_quantize_options *options, tare
     return request;
 }
 
-static const tare_method *method_for(const tare_quantize_options *options, const tare_rule *rule) {
+static const tare_method *said_method(const tare_quantize_options *options, const tare_rule *rule) {
     if (rule && rule->method) return tare_method_find(rule->method);
     return options->method ? tare_method_find(options->method) : tare_method_at(0);
+}
+
+/* *is_tried: it won over others. */
+static const tare_method *method_for(const chooser *c, const tare_rule *rule, bool *is_tried) {
+    const tare_quantize_options *options = c->scheme->options;
+    const tare_method *method = said_method(options, rule);
+    *is_tried = false;
+    if (!method->tries) return method;
+    if (c->standin) return c->standin;
+    const tare_winner *winner = tare_map_get(options->winners, c->member->name);
+    *is_tried = winner != NULL;
+    return winner ? winner->method : method;
 }
 
 /* The bounds an op's output has by nature. */
@@ -61,11 +76,12 @@ static void widen_group(void *context, const tare_value *value, const tare_range
     chooser *c = context;
     const tare_quantize_options *options = c->scheme->options;
     const tare_rule *rule = tare_rule_for_value(options, value);
-    const tare_method *method = method_for(options, rule);
+    bool is_tried;
+    const tare_method *method = method_for(c, rule, &is_tried);
     tare_range_request request = request_for(options, c->now->code, rule);
     find_curve(value, &request);
     float lo = 0, hi = 0;
-    tare_origin origin = { .kind = method->origin, .number = request.percentile };
+    tare_origin origin = { .kind = method->origin, .number = request.percentile, .is_tried = is_tried };
     if (rule && rule->has_range) {
         lo = (float)rule->lo, hi = (float)rule->hi;
         origin = (tare_origin){ .kind = TARE_ORIGIN_RECIPE };
@@ -115,6 +131,7 @@ static tare_status gather(chooser *c, tare_error *err) {
         group *g = &c->groups[tare_scheme_root(s, i)];
         if (g->kept) continue;
         c->now = g;
+        c->member = entry->value;
         if (tare_sources_visit(c->ranges, entry->value, widen_group, c) && g->seen) {
             if (!is_member(s, g->leader, i)) g->leader = entry->value;
             continue;
@@ -127,9 +144,9 @@ static tare_status gather(chooser *c, tare_error *err) {
     return TARE_OK;
 }
 
-/* One number for scale and zero point of a group, on the model's arena. */
-static tare_status make_quant(tare_scheme *s, const group *g, tare_quant **out, tare_error *err) {
-    tare_arena *arena = s->model->arena;
+/* One number for scale and zero point of a group. */
+static tare_status make_quant(const tare_scheme *s, const group *g, tare_arena *arena, tare_quant **out,
+                              tare_error *err) {
     tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
     float *scale = quant ? tare_arena_alloc(arena, 1, sizeof *scale) : NULL;
     int32_t *zero_point = scale ? tare_arena_alloc(arena, 1, sizeof *zero_point) : NULL;
@@ -182,31 +199,50 @@ static tare_status quantize_constant(tare_scheme *s, tare_value *value, tare_err
         if (numbers[i] > g.hi) g.hi = numbers[i];
     }
     tare_quant *quant = NULL;
-    TARE_TRY(make_quant(s, &g, &quant, err));
+    TARE_TRY(make_quant(s, &g, s->model->arena, &quant, err));
     value->quant = quant;
     return TARE_OK;
 }
 
-tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
-    const size_t count = scheme->values.count;
-    chooser c = { .scheme = scheme, .ranges = ranges };
-    c.groups = tare_arena_alloc(scheme->arena, count + 1, sizeof *c.groups);
-    const tare_quant **quants = tare_arena_alloc(scheme->arena, count + 1, sizeof *quants);
-    if (!c.groups || !quants) return tare_fail_memory(err, count * sizeof *c.groups);
-    TARE_TRY(gather(&c, err));
+/* The groups, and their scales by root index; those of the file as they are. */
+static tare_status choose_quants(chooser *c, const tare_quant ***out, tare_error *err) {
+    const tare_scheme *s = c->scheme;
+    const size_t count = s->values.count;
+    c->groups = tare_arena_alloc(s->arena, count + 1, sizeof *c->groups);
+    const tare_quant **quants = tare_arena_alloc(s->arena, count + 1, sizeof *quants);
+    if (!c->groups || !quants) return tare_fail_memory(err, count * sizeof *c->groups);
+    TARE_TRY(gather(c, err));
     for (size_t i = 0; i < count; i++) {
+        const size_t root = tare_scheme_root(s, i);
+        const group *g = &c->groups[root];
+        tare_quant *made = NULL;
+        if (!is_activation(&s->values.at[i]) || quants[root]) continue;
+        if (!g->kept) TARE_TRY(make_quant(s, g, c->arena, &made, err));
+        quants[root] = g->kept ? g->kept : made;
+    }
+    *out = quants;
+    return TARE_OK;
+}
+
+tare_status tare_activation_quants(tare_scheme *scheme, const tare_ranges *ranges, const tare_method *standin,
+                                   const tare_quant ***out, tare_error *err) {
+    chooser c = { .scheme = scheme, .ranges = ranges, .standin = standin, .arena = scheme->arena };
+    return choose_quants(&c, out, err);
+}
+
+tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
+    chooser c = { .scheme = scheme, .ranges = ranges, .arena = scheme->model->arena };
+    const tare_quant **quants;
+    TARE_TRY(choose_quants(&c, &quants, err));
+    for (size_t i = 0; i < scheme->values.count; i++) {
         const tare_scheme_value *entry = &scheme->values.at[i];
         if (!entry->quantized || entry->value->quant) continue;
         if (!is_activation(entry)) {
             TARE_TRY(quantize_constant(scheme, entry->value, err));
             continue;
         }
-        size_t root = tare_scheme_root(scheme, i);
-        const group *g = &c.groups[root];
-        tare_quant *made = NULL;
-        if (!quants[root] && !g->kept) TARE_TRY(make_quant(scheme, g, &made, err));
-        if (!quants[root]) quants[root] = g->kept ? g->kept : made;
-        TARE_TRY(share_quant(scheme, quants[root], g, entry->value, err));
+        const size_t root = tare_scheme_root(scheme, i);
+        TARE_TRY(share_quant(scheme, quants[root], &c.groups[root], entry->value, err));
     }
     return TARE_OK;
 }

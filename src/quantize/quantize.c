@@ -10,7 +10,7 @@ static tare_status fail_method(const char *name, tare_error *err) {
                      near ? "did you mean" : "the default is", near ? near : tare_method_names[0], near ? "?" : "");
 }
 
-static tare_status check_options(const tare_quantize_options *options, tare_error *err) {
+tare_status tare_quantize_check_options(const tare_quantize_options *options, tare_error *err) {
     if (options->method && !tare_method_find(options->method)) return fail_method(options->method, err);
     for (size_t i = 0; i < options->rule_count; i++) {
         const tare_rule *rule = &options->rules[i];
@@ -49,7 +49,7 @@ static tare_status list_needs(tare_scheme *scheme, tare_map *names, tare_error *
 
 tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_options *options, tare_map *names,
                                      tare_error *err) {
-    TARE_TRY(check_options(options, err));
+    TARE_TRY(tare_quantize_check_options(options, err));
     tare_scheme scheme = { .arena = tare_arena_new(), .model = model, .options = options };
     if (!scheme.arena) return tare_fail_memory(err, 0);
     tare_status status = list_needs(&scheme, names, err);
@@ -59,7 +59,12 @@ tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_opti
 
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err) {
-    TARE_TRY(check_options(options, err));
+    TARE_TRY(tare_quantize_check_options(options, err));
+    if (ranges && tare_quantize_tries(options) && !options->winners)
+        return tare_fail(err, TARE_E_USAGE,
+                         "method auto tries ranges on samples: give them as well (--data SRC), or choose by one of the "
+                         "other methods, such as %s",
+                         tare_method_names[0]);
     tare_scheme scheme = { .arena = tare_arena_new(), .model = model, .options = options, .log = log };
     if (!scheme.arena) return tare_fail_memory(err, 0);
     tare_status status = tare_scheme_make(&scheme, ranges, err);

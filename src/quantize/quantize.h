@@ -28,7 +28,13 @@ typedef struct tare_quantize_options {
     bool skip_nonfinite; /* products whose weight or bias holds NaN or Inf stay float, instead of TARE_E_MALFORMED */
     const tare_rule *rules;
     size_t rule_count;
+    const tare_map
+        *winners; /* of method auto: a value's name -> tare_winner *, by tare_quantize_try; NULL: none tried */
 } tare_quantize_options;
+
+typedef struct tare_winner {
+    const tare_method *method;
+} tare_winner;
 
 /* Refuses products whose constants hold NaN or Inf, or warns of them (skip_nonfinite). */
 tare_status tare_quantize_check_finite(const tare_model *model, const tare_quantize_options *options, tare_log *log,
@@ -50,5 +56,27 @@ const char *tare_quantize_why_float(const tare_quantize_options *options, tare_n
 
 /* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
 tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err);
+
+/* ---- method auto (try.c) ---- */
+
+enum { TARE_TRY_SAMPLES = 4 };
+
+typedef struct tare_try_options {
+    const size_t
+        *indexes; /* of samples on which the ranges were not fitted; at most TARE_TRY_SAMPLES of them are run */
+    size_t count;
+    tare_cpu cpu;
+    size_t threads; /* 0: all; never changes who wins */
+    size_t memory_limit;
+} tare_try_options;
+
+/* Does the method, or that of a rule, try others? */
+bool tare_quantize_tries(const tare_quantize_options *options);
+
+/* Tries the ranges of all methods, each scale alone, and names for every value whose ranges differ the one that does least
+ * harm where it is read, on the map's arena. The model gets new marks, nothing else. */
+tare_status tare_quantize_try(tare_map *winners, tare_model *model, const tare_ranges *ranges,
+                              const tare_quantize_options *options, const tare_samples *samples,
+                              const tare_try_options *how, tare_log *log, tare_error *err);
 
 #endif

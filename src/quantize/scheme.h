@@ -69,10 +69,17 @@ void tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
 void tare_spare_product(tare_scheme *scheme, tare_product *product);
 
+/* The scales that groups of activations share, by the index of their root, on the scheme's arena; NULL where there is no
+ * activation. `standin`: what method auto means. */
+tare_status tare_activation_quants(tare_scheme *scheme, const tare_ranges *ranges, const tare_method *standin,
+                                   const tare_quant ***out, tare_error *err);
 /* Gives every quantized activation its scale. */
 tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
 /* Gives every product's weight its scales, wide enough for its bias. */
 tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err);
+
+/* Are names and numbers of the options such as there are? */
+tare_status tare_quantize_check_options(const tare_quantize_options *options, tare_error *err);
 
 /* The last rule that fits, NULL: none. */
 const tare_rule *tare_rule_for_node(const tare_quantize_options *options, const tare_node *node);

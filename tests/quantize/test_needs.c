@@ -6,15 +6,25 @@
 
 enum { RANDOM_GRAPHS = 60 };
 
-static tare_ranges *calibrate(const tare_model *model, const tare_map *wanted) {
+/* Counts what is wanted (NULL: all) and chooses the scales; gives how many values were counted. */
+static size_t quantize(tare_model *model, const tare_map *wanted, tare_quantize_options options, tare_arena *arena) {
+    static const size_t indexes[] = { 0, 2 };
     const tare_source source = { .path = "random:4" };
-    const tare_calibrate_options options = { .cpu = tare_cpu_detect(), .threads = 1, .wanted = wanted };
+    const tare_calibrate_options calibrate = { .cpu = tare_cpu_detect(), .threads = 1, .wanted = wanted };
+    const tare_try_options how = { .indexes = indexes, .count = 2, .cpu = tare_cpu_detect(), .threads = 1 };
     tare_samples *samples = NULL;
     tare_ranges *ranges = NULL;
+    tare_map winners;
+    tare_map_init(&winners, arena);
     assert_ok(tare_samples_open(&samples, model, &source, 1, NULL, NULL, &err));
-    assert_ok(tare_calibrate(&ranges, model, samples, &options, NULL, &err));
+    assert_ok(tare_calibrate(&ranges, model, samples, &calibrate, NULL, &err));
+    assert_ok(tare_quantize_try(&winners, model, ranges, &options, samples, &how, NULL, &err));
+    options.winners = &winners;
+    assert_ok(tare_quantize_choose(model, ranges, &options, NULL, &err));
+    const size_t count = tare_ranges_count(ranges);
     tare_samples_close(samples);
-    return ranges;
+    tare_ranges_free(ranges);
+    return count;
 }
 
 /* Every value has the scale that the other model's has. */
@@ -40,14 +50,9 @@ static size_t check_graph(const char *text, const tare_quantize_options *options
     tare_map names;
     tare_map_init(&names, arena);
     assert_ok(tare_quantize_list_needs(some, options, &names, &err));
-    tare_ranges *all_ranges = calibrate(all, NULL), *some_ranges = calibrate(some, &names);
-    const size_t count = tare_ranges_count(some_ranges);
-    assert_true(count <= tare_ranges_count(all_ranges));
-    assert_ok(tare_quantize_choose(all, all_ranges, options, NULL, &err));
-    assert_ok(tare_quantize_choose(some, some_ranges, options, NULL, &err));
+    const size_t count = quantize(some, &names, *options, arena);
+    assert_true(count <= quantize(all, NULL, *options, arena));
     check_same_scales(all, some);
-    tare_ranges_free(all_ranges);
-    tare_ranges_free(some_ranges);
     tare_model_free(all);
     tare_model_free(some);
     tare_arena_free(arena);

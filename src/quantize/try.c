@@ -1,0 +1,260 @@
+/* Method auto: the ranges of all other methods, each tried on a few samples. A range is as bad as the squared error that it
+ * alone makes at the outputs of the nodes that read the value, relative to the square of these outputs. */
+#include <float.h>
+#include <math.h>
+
+#include "quantize/scheme.h"
+#include "run/each.h"
+
+enum { METHODS_MAX = 16, LANES = 8 };
+
+/* Values that share one scale, and which scales that may be. */
+typedef struct choice {
+    size_t count;
+    const tare_method *method[METHODS_MAX];
+    const tare_quant *quant[METHODS_MAX];
+    double error[METHODS_MAX];
+} choice;
+
+/* What a trial made on one sample: squares of its error and of the numbers. */
+typedef struct harm {
+    double error, power;
+} harm;
+
+typedef struct job {
+    tare_scheme scheme;
+    tare_arena *arena;
+    choice *choices; /* by index of the root */
+    TARE_VEC(tare_trial) trials;
+    TARE_VEC(double *) sums; /* by trial: the error it adds to */
+    harm *harms;             /* by sample in hand, then by trial */
+    size_t indexes[TARE_TRY_SAMPLES], samples;
+} job;
+
+typedef struct worker {
+    const job *job;
+    tare_session *session;
+    harm *harms; /* of the sample in hand */
+} worker;
+
+bool tare_quantize_tries(const tare_quantize_options *options) {
+    const tare_method *method = options->method ? tare_method_find(options->method) : tare_method_at(0);
+    bool tries = method && method->tries;
+    for (size_t i = 0; i < options->rule_count; i++) {
+        method = options->rules[i].method ? tare_method_find(options->rules[i].method) : NULL;
+        tries |= method && method->tries;
+    }
+    return tries;
+}
+
+/* ---- what is tried ---- */
+
+static void add_candidate(choice *c, const tare_method *method, const tare_quant *quant) {
+    for (size_t i = 0; i < c->count; i++)
+        if (c->quant[i]->scale[0] == quant->scale[0] && c->quant[i]->zero_point[0] == quant->zero_point[0]) return;
+    c->method[c->count] = method;
+    c->quant[c->count++] = quant;
+}
+
+static tare_status list_candidates(job *j, const tare_ranges *ranges, tare_error *err) {
+    const size_t count = j->scheme.values.count;
+    j->choices = tare_arena_alloc(j->arena, count + 1, sizeof *j->choices);
+    if (!j->choices) return tare_fail_memory(err, count * sizeof *j->choices);
+    for (size_t m = 0, tried = 0; m < tare_method_count() && tried < METHODS_MAX; m++) {
+        const tare_quant **quants;
+        if (tare_method_at(m)->tries) continue;
+        TARE_TRY(tare_activation_quants(&j->scheme, ranges, tare_method_at(m), &quants, err));
+        for (size_t i = 0; i < count; i++)
+            if (quants[i]) add_candidate(&j->choices[i], tare_method_at(m), quants[i]);
+        tried++;
+    }
+    return TARE_OK;
+}
+
+/* The values behind a node that hands codes on have readers of their own. */
+static bool hands_on(const job *j, const tare_node *node, size_t root) {
+    const tare_value *out = node->output_count > 0 ? node->outputs[0] : NULL;
+    const tare_scheme_value *entry = out && out->mark ? tare_scheme_find(&j->scheme, out) : NULL;
+    return entry && entry->quantized && tare_scheme_root(&j->scheme, out->mark - 1) == root;
+}
+
+static tare_status list_readers(job *j, size_t index, tare_error *err) {
+    const tare_value *value = j->scheme.values.at[index].value;
+    const size_t root = tare_scheme_root(&j->scheme, index);
+    choice *c = &j->choices[root];
+    for (size_t u = 0; u < value->uses.count && c->count > 1; u++) {
+        const tare_use *use = &value->uses.at[u];
+        if (hands_on(j, use->node, root)) continue;
+        for (size_t k = 0; k < c->count; k++) {
+            const tare_trial trial = { .node = use->node, .input = use->index, .quant = c->quant[k] };
+            if (!tare_vec_push(j->arena, &j->trials, trial) || !tare_vec_push(j->arena, &j->sums, &c->error[k]))
+                return tare_fail_memory(err, sizeof trial);
+        }
+    }
+    return TARE_OK;
+}
+
+/* ---- trying ---- */
+
+/* Both tensors lie alike. In lanes, so that the order of adding is the same for every compiler. What is not finite in float
+ * says nothing; what becomes so is as bad as can be. */
+static harm compare(const float *tried, const float *real, size_t count) {
+    double error[LANES] = { 0 }, power[LANES] = { 0 };
+    harm h = { 0, 0 };
+    for (size_t i = 0; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            const double r = (double)real[i + k], d = (double)tried[i + k] - r;
+            error[k] += d * d;
+            power[k] += r * r;
+        }
+    for (size_t k = 0; k < LANES; k++) h.error += error[k], h.power += power[k];
+    const bool is_plain = isfinite(h.error) && isfinite(h.power);
+    if (!is_plain) h = (harm){ 0, 0 };
+    for (size_t i = is_plain ? count - count % LANES : 0; i < count; i++) {
+        const double r = (double)real[i], d = (double)tried[i] - r;
+        if (!isfinite(r)) continue;
+        h.error += isnan(d) ? INFINITY : d * d;
+        h.power += r * r;
+    }
+    return h;
+}
+
+static tare_status see_trial(void *context, const tare_trial *trial, tare_tensor *const *tried,
+                             tare_tensor *const *real, int count, tare_error *err) {
+    worker *w = context;
+    harm *to = &w->harms[trial - w->job->trials.at];
+    (void)err;
+    *to = (harm){ 0, 0 };
+    for (int i = 0; i < count; i++) {
+        if (!tried[i] || tried[i]->dtype != TARE_F32) continue;
+        const harm h = compare(tried[i]->data, real[i]->data, tried[i]->size / sizeof(float));
+        to->error += h.error;
+        to->power += h.power;
+    }
+    return TARE_OK;
+}
+
+static tare_status try_sample(void *context, const tare_sample *sample, tare_error *err) {
+    worker *w = context;
+    size_t at = 0;
+    while (w->job->indexes[at] != sample->index) at++;
+    w->harms = w->job->harms + at * w->job->trials.count;
+    return tare_session_run(w->session, sample->inputs, err);
+}
+
+static tare_status run_trials(job *j, const tare_samples *samples, const tare_try_options *how, tare_pool *pool,
+                              tare_log *log, tare_error *err) {
+    const size_t count = tare_pool_size(pool);
+    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
+                                           .cpu = how->cpu,
+                                           .memory_limit = how->memory_limit };
+    worker *states = tare_arena_alloc(j->arena, count, sizeof *states);
+    void **workers = tare_arena_alloc(j->arena, count, sizeof *workers);
+    j->harms = tare_arena_alloc(j->arena, j->samples * j->trials.count, sizeof *j->harms);
+    if (!states || !workers || !j->harms) return tare_fail_memory(err, count * sizeof *states);
+    tare_status status = TARE_OK;
+    for (size_t i = 0; status == TARE_OK && i < count; i++) {
+        workers[i] = &states[i];
+        states[i].job = j;
+        status = tare_session_new(&states[i].session, j->scheme.model, &options, err);
+        if (status == TARE_OK)
+            status =
+                tare_session_set_trials(states[i].session, j->trials.at, j->trials.count, see_trial, &states[i], err);
+    }
+    const tare_each each = { .samples = samples,
+                             .indexes = j->indexes,
+                             .count = j->samples,
+                             .pool = pool,
+                             .workers = workers,
+                             .fn = try_sample,
+                             .job = "try ranges",
+                             .log = log };
+    if (status == TARE_OK) status = tare_each_sample(&each, err);
+    for (size_t i = 0; i < count; i++) tare_session_free(states[i].session);
+    return status;
+}
+
+/* ---- who wins ---- */
+
+static void add_harms(job *j) {
+    for (size_t t = 0; t < j->trials.count; t++) {
+        harm sum = { 0, 0 };
+        for (size_t s = 0; s < j->samples; s++) {
+            const harm *h = &j->harms[s * j->trials.count + t];
+            sum.error += h->error;
+            sum.power += h->power;
+        }
+        *j->sums.at[t] += sum.error / (sum.power + DBL_MIN);
+    }
+}
+
+/* Of equals the first. */
+static const tare_method *best_of(const choice *c) {
+    size_t best = 0;
+    for (size_t k = 1; k < c->count; k++)
+        if (c->error[k] < c->error[best]) best = k;
+    return c->method[best];
+}
+
+static tare_status name_winners(const job *j, tare_map *winners, tare_log *log, tare_error *err) {
+    size_t wins[METHODS_MAX] = { 0 };
+    tare_text text = { .arena = j->arena };
+    for (size_t i = 0; i < j->scheme.values.count; i++) {
+        const size_t root = tare_scheme_root(&j->scheme, i);
+        const choice *c = &j->choices[root];
+        if (c->count < 2) continue;
+        tare_winner *winner = tare_arena_alloc(winners->arena, 1, sizeof *winner);
+        const char *name = winner ? tare_arena_strdup(winners->arena, j->scheme.values.at[i].value->name) : NULL;
+        if (!name) return tare_fail_memory(err, sizeof *winner);
+        winner->method = best_of(c);
+        if (!tare_map_put(winners, name, winner)) return tare_fail_memory(err, 0);
+        for (size_t m = 0; root == i && m < tare_method_count() && m < METHODS_MAX; m++)
+            wins[m] += tare_method_at(m) == winner->method;
+    }
+    for (size_t m = 0; m < tare_method_count() && m < METHODS_MAX; m++)
+        if (wins[m]) tare_text_printf(&text, "%s%s %zu", text.length ? ", " : "", tare_method_at(m)->name, wins[m]);
+    tare_log_note(log, "method auto tried ranges on %zu samples; least harm by: %s", j->samples,
+                  text.length ? text.at : "all alike");
+    return TARE_OK;
+}
+
+/* ---- the whole ---- */
+
+/* At most so many, spread evenly. */
+static void pick_samples(job *j, const tare_try_options *how) {
+    j->samples = how->count < TARE_TRY_SAMPLES ? how->count : TARE_TRY_SAMPLES;
+    for (size_t i = 0; i < j->samples; i++) {
+        const size_t at = (2 * i + 1) * how->count / (2 * j->samples);
+        j->indexes[i] = how->indexes[at];
+    }
+}
+
+static tare_status try_all(job *j, const tare_ranges *ranges, const tare_samples *samples, const tare_try_options *how,
+                           tare_map *winners, tare_log *log, tare_error *err) {
+    TARE_TRY(tare_scheme_make(&j->scheme, ranges, err));
+    TARE_TRY(list_candidates(j, ranges, err));
+    for (size_t i = 0; i < j->scheme.values.count; i++)
+        if (j->scheme.values.at[i].quantized) TARE_TRY(list_readers(j, i, err));
+    pick_samples(j, how);
+    if (j->trials.count && j->samples) {
+        tare_pool *pool = tare_pool_new(how->threads);
+        if (!pool) return tare_fail_memory(err, 0);
+        tare_status status = run_trials(j, samples, how, pool, log, err);
+        tare_pool_free(pool);
+        if (status != TARE_OK) return status;
+        add_harms(j);
+    }
+    return name_winners(j, winners, log, err);
+}
+
+tare_status tare_quantize_try(tare_map *winners, tare_model *model, const tare_ranges *ranges,
+                              const tare_quantize_options *options, const tare_samples *samples,
+                              const tare_try_options *how, tare_log *log, tare_error *err) {
+    TARE_TRY(tare_quantize_check_options(options, err));
+    job j = { .arena = tare_arena_new() };
+    if (!j.arena) return tare_fail_memory(err, 0);
+    j.scheme = (tare_scheme){ .arena = j.arena, .model = model, .options = options };
+    tare_status status = try_all(&j, ranges, samples, how, winners, log, err);
+    tare_arena_free(j.arena);
+    return status;
+}
