@@ -10,10 +10,14 @@ static const double lost_most = 0.1;
 
 static const uint32_t before_log = 1u << 31; /* in node->mark, beside what scheme.c keeps there */
 
+const tare_value *tare_log_input(const tare_node *node) {
+    return node->op && node->op->quant.reads_ratios ? node->inputs[0] : NULL;
+}
+
 /* The share of numbers that codes would lose before the node, 0 when it is no Log. */
 static double lost_share(const tare_node *node, const tare_ranges *ranges) {
-    if (!node->op || !node->op->quant.reads_ratios) return 0;
-    const tare_range *range = ranges ? tare_ranges_find(ranges, node->inputs[0]->name) : NULL;
+    const tare_value *value = tare_log_input(node);
+    const tare_range *range = ranges && value ? tare_ranges_find(ranges, value->name) : NULL;
     return range && range->max > 0 ? tare_range_share_outside(range, range->max * resolved, range->max) : 0;
 }
 

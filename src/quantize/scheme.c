@@ -216,7 +216,7 @@ static void join_same(tare_scheme *s, const tare_ranges *ranges) {
 tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
     TARE_TRY(list_values(scheme, err));
     TARE_TRY(list_products(scheme, err));
-    tare_scheme_spare(scheme, ranges);
+    TARE_TRY(tare_scheme_spare(scheme, ranges, err));
     mark_sides(scheme);
     seed(scheme);
     spread(scheme);

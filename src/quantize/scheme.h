@@ -62,8 +62,10 @@ void tare_sources_list(const tare_value *value, tare_source_visit *visit, void *
 void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, float *lo, float *hi);
 
 /* Takes products out that codes would ruin, as long as few multiply-accumulates stay float for it. The rules: */
-void tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges);
+tare_status tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
 void tare_spare_before_logs(tare_scheme *scheme, const tare_ranges *ranges);
+/* What it reads the statistics of when a node is one: NULL: nothing. */
+const tare_value *tare_log_input(const tare_node *node);
 void tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
 /* For the rules: are these multiply-accumulates known and few enough to stay float, and the deed itself. */
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);

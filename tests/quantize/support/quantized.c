@@ -1,4 +1,4 @@
-/* Quantizing small graphs for tests. */
+/* Quantizing small graphs for tests, by what the scales ask calibration for and no more. */
 #include "quantize/support/quantized.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ static void keep_line(void *context, tare_log_level level, const char *text) {
 }
 
 /* The numbers as a raw file, in samples of the input's shape with open dimensions as 1 but for the last. */
-static tare_ranges *calibrate(const tare_model *model, const float *numbers, size_t count) {
+static tare_ranges *calibrate(tare_model *model, const float *numbers, size_t count,
+                              const tare_quantize_options *quantize) {
     const tare_shape *shape = &model->graph->inputs.at[0]->shape;
     const char *path = test_path(test_directory(), "numbers.bin");
     char source[512];
@@ -26,12 +27,17 @@ static tare_ranges *calibrate(const tare_model *model, const float *numbers, siz
                                (long long)(shape->dim[i] < 0 ? 1 : shape->dim[i]));
     test_write_file(path, numbers, count * sizeof *numbers);
     const tare_source data = { .path = source };
-    const tare_calibrate_options options = { .threads = 1 };
+    tare_arena *arena = tare_arena_new();
+    tare_map wanted;
+    tare_map_init(&wanted, arena);
+    assert_ok(tare_quantize_list_needs(model, quantize, &wanted, &err));
+    const tare_calibrate_options options = { .threads = 1, .wanted = &wanted };
     tare_samples *samples;
     tare_ranges *ranges = NULL;
     assert_ok(tare_samples_open(&samples, model, &data, 1, NULL, NULL, &err));
     assert_ok(tare_calibrate(&ranges, model, samples, &options, NULL, &err));
     tare_samples_close(samples);
+    tare_arena_free(arena);
     return ranges;
 }
 
@@ -42,7 +48,7 @@ quantized *quantized_open(const char *text, const float *numbers, size_t count, 
     own.target = tare_target_find("onnx");
     tare_log log = { .line = keep_line, .context = q };
     q->model = graphs_parse(text);
-    q->ranges = calibrate(q->model, numbers, count);
+    q->ranges = calibrate(q->model, numbers, count, &own);
     assert_ok(tare_quantize_choose(q->model, q->ranges, &own, &log, &err));
     return q;
 }
