@@ -44,6 +44,8 @@ static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
 }
 
 static void give_bytes(tare_file *file) { tare_memory_free(file->handle); }
+
+void tare_file_let_go(const tare_file *file) { (void)file; }
 #else
 static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
     out->handle = tare_call_map(fd, out->size);
@@ -51,6 +53,11 @@ static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
 }
 
 static void give_bytes(tare_file *file) { munmap(file->handle, file->size); }
+
+/* posix_madvise does nothing of the kind in glibc. */
+void tare_file_let_go(const tare_file *file) {
+    if (file->handle != NULL) madvise(file->handle, file->size, MADV_DONTNEED);
+}
 #endif
 
 static tare_status take(tare_file *out, int fd, bool allow_hardlink, tare_error *err) {

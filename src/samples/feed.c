@@ -97,8 +97,12 @@ static tare_status open_file(tare_file *out, const tare_data *data, const tare_d
     return file->line == 0 ? err->status : tare_within(err, "%s: line %zu", data->list, file->line);
 }
 
+/* A large array that is read sample by sample does not stay in memory. */
 static void close_file(tare_file *file, const tare_data *data) {
-    if (data->map.data == NULL) tare_file_close(file);
+    if (data->map.data == NULL)
+        tare_file_close(file);
+    else
+        tare_file_let_go(file);
 }
 
 /* Puts file and input before the error's text; the file is not known when it is NULL. */
