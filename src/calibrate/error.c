@@ -16,7 +16,8 @@ static void add_stretch(tare_profile *p, const tare_range *range, int sign, doub
     if (low < (double)range->min) low = (double)range->min;
     if (high > (double)range->max) high = (double)range->max;
     if (high < low) high = low;
-    p->stretch[p->count++] = (tare_stretch){ .low = low, .high = high, .count = count };
+    p->stretch[p->count++] =
+        (tare_stretch){ .low = low, .high = high, .count = count, .density = high > low ? count / (high - low) : 0 };
     p->total += count;
 }
 
@@ -48,65 +49,73 @@ void tare_profile_make(tare_profile *p, const tare_range *range, const tare_rang
     for (size_t i = 0; request && request->curve && i < p->count; i++) see_curve(&p->stretch[i], request);
 }
 
-/* ∫ from 0 to x of the squared distance to the nearest multiple of s: n whole steps give n s^3 / 12, the rest r^3 / 3. */
-static double rounding(double x, double s) {
-    double n = rint(x / s), r = x - n * s;
-    return n * s * s * s / 12 + r * r * r / 3;
-}
-
-static double cube(double x) { return x * x * x; }
-
 /* Codes, and what a squared clipping error counts beside a squared rounding error. */
 typedef struct grid {
-    double step, lo, hi, clip_weight;
+    double step, per_step, whole; /* s, 1 / s, s^3 / 12 */
+    double lo, hi, clip_weight;
 } grid;
+
+/* Not fmin() and fmax(), which are calls: no NaN comes here. */
+static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double most(double a, double b) { return a > b ? a : b; }
+static inline double cube(double x) { return x * x * x; }
+
+/* ∫ from 0 to x of the squared distance to the nearest multiple of s: n whole steps give n s^3 / 12, the rest r^3 / 3. At a
+ * tie both n are right. */
+static inline double rounding(double x, const grid *g) {
+    const double n = rint(x * g->per_step), r = x - n * g->step;
+    return n * g->whole + cube(r) * (1.0 / 3);
+}
 
 /* ∫ over [a, b] of the squared error. */
 static double integral(double a, double b, const grid *g) {
-    const double s = g->step, lo = g->lo, hi = g->hi;
+    const double lo = g->lo, hi = g->hi;
     double sum = 0;
-    if (a < lo) sum += g->clip_weight * (cube(lo - a) - cube(fmax(lo - b, 0))) / 3;
-    if (b > hi) sum += g->clip_weight * (cube(b - hi) - cube(fmax(a - hi, 0))) / 3;
-    double inner_a = fmin(fmax(a, lo), hi), inner_b = fmin(fmax(b, lo), hi);
-    if (inner_b > inner_a) sum += rounding(inner_b, s) - rounding(inner_a, s);
+    if (a < lo) sum += g->clip_weight * (cube(lo - a) - cube(most(lo - b, 0))) / 3;
+    if (b > hi) sum += g->clip_weight * (cube(b - hi) - cube(most(a - hi, 0))) / 3;
+    const double inner_a = least(most(a, lo), hi), inner_b = least(most(b, lo), hi);
+    if (inner_b > inner_a) sum += rounding(inner_b, g) - rounding(inner_a, g);
     return sum;
 }
 
 static double point_error(double x, const grid *g) {
-    const double inside = fmin(fmax(x, g->lo), g->hi), rounded = rint(inside / g->step) * g->step;
-    const double e = x - fmin(fmax(rounded, g->lo), g->hi);
+    const double inside = least(most(x, g->lo), g->hi), rounded = rint(inside / g->step) * g->step;
+    const double e = x - least(most(rounded, g->lo), g->hi);
     return (x < g->lo || x > g->hi ? g->clip_weight : 1) * e * e;
 }
 
 static double plain_error(const tare_stretch *t, const grid *g) {
-    const double length = t->high - t->low;
-    return length > 0 ? integral(t->low, t->high, g) / length : point_error(t->low, g);
+    return t->high > t->low ? t->density * integral(t->low, t->high, g) : t->count * point_error(t->low, g);
 }
 
 /* Behind the curve: a rounding error times the slope, a clipping error as the curve makes it of the ends. */
 static double curved_error(const tare_stretch *t, const grid *g, const double ends[2]) {
     const double middle = (t->low + t->high) / 2;
-    if (middle < g->lo) return g->clip_weight * (t->behind - ends[0]) * (t->behind - ends[0]);
-    if (middle > g->hi) return g->clip_weight * (t->behind - ends[1]) * (t->behind - ends[1]);
+    if (middle < g->lo) return t->count * g->clip_weight * (t->behind - ends[0]) * (t->behind - ends[0]);
+    if (middle > g->hi) return t->count * g->clip_weight * (t->behind - ends[1]) * (t->behind - ends[1]);
     return plain_error(t, g) * t->slope * t->slope;
 }
 
 double tare_profile_error(const tare_profile *p, const tare_range_request *request, float lo, float hi,
-                          double clip_weight) {
+                          double clip_weight, double enough) {
     float scale;
     int32_t zero_point;
     tare_scale_from_range(lo, hi, request->code, request->symmetric, request->power_of_two, &scale, &zero_point);
     const double s = (double)scale;
-    const grid g = { s, s * (tare_dtype_lowest(request->code) - zero_point),
-                     s * (tare_dtype_highest(request->code) - zero_point), clip_weight };
+    const grid g = { .step = s,
+                     .per_step = 1 / s,
+                     .whole = s * s * s / 12,
+                     .lo = s * (tare_dtype_lowest(request->code) - zero_point),
+                     .hi = s * (tare_dtype_highest(request->code) - zero_point),
+                     .clip_weight = clip_weight };
     double sum = 0, ends[2] = { 0 };
     if (request->curve) {
         ends[0] = request->curve(request->curve_attrs, g.lo);
         ends[1] = request->curve(request->curve_attrs, g.hi);
     }
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < p->count && !(sum > enough * p->total); i++) {
         const tare_stretch *t = &p->stretch[i];
-        sum += t->count * (request->curve ? curved_error(t, &g, ends) : plain_error(t, &g));
+        sum += request->curve ? curved_error(t, &g, ends) : plain_error(t, &g);
     }
     return p->total > 0 ? sum / p->total : 0;
 }
@@ -114,7 +123,7 @@ double tare_profile_error(const tare_profile *p, const tare_range_request *reque
 double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi) {
     tare_profile profile;
     tare_profile_make(&profile, range, request);
-    return tare_profile_error(&profile, request, lo, hi, 1);
+    return tare_profile_error(&profile, request, lo, hi, 1, INFINITY);
 }
 
 double tare_range_power(const tare_range *range) {

@@ -48,6 +48,7 @@ double tare_bin_edge(int binade, int bin); /* the magnitude at its lower end; bi
 /* The counts as stretches of the real line, once for many candidates. At most 2 signs × (7 × 128 + 17 × 16 + 230). */
 typedef struct tare_stretch {
     double low, high, count;
+    double density;       /* count / (high - low); 0 when that is a point */
     double slope, behind; /* of the request's curve in the middle, and its value there */
 } tare_stretch;
 typedef struct tare_profile {
@@ -56,9 +57,10 @@ typedef struct tare_profile {
     tare_stretch stretch[2816];
 } tare_profile;
 void tare_profile_make(tare_profile *profile, const tare_range *range, const tare_range_request *request);
-/* clip_weight: what a squared clipping error counts beside a squared rounding error. */
+/* clip_weight: what a squared clipping error counts beside a squared rounding error. `enough`: a larger error need not be
+ * added up to its end. */
 double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi,
-                          double clip_weight);
+                          double clip_weight, double enough);
 
 /* What method entropy minimizes: KL divergence, in nats a number, of what was counted against its codes spread evenly. */
 double tare_range_divergence(const tare_range *range, const tare_range_request *request, float lo, float hi);
