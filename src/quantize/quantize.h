@@ -59,7 +59,7 @@ tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *
 
 /* ---- method auto (try.c) ---- */
 
-enum { TARE_TRY_SAMPLES = 4 };
+enum { TARE_TRY_SAMPLES = 2 }; /* as dear as a dozen inferences */
 
 typedef struct tare_try_options {
     const size_t

@@ -96,40 +96,48 @@ static tare_status list_readers(job *j, size_t index, tare_error *err) {
 
 /* ---- trying ---- */
 
-/* Both tensors lie alike. In lanes, so that the order of adding is the same for every compiler. What is not finite in float
- * says nothing; what becomes so is as bad as can be. */
-static harm compare(const float *tried, const float *real, size_t count) {
-    double error[LANES] = { 0 }, power[LANES] = { 0 };
-    harm h = { 0, 0 };
+/* Of numbers that lie alike. In lanes, so that the order of adding is the same for every compiler. What is not finite in
+ * float says nothing; what becomes so is as bad as can be. */
+static double square_error(const float *tried, const float *real, size_t count) {
+    double lanes[LANES] = { 0 }, sum = 0;
     for (size_t i = 0; i + LANES <= count; i += LANES)
         for (size_t k = 0; k < LANES; k++) {
-            const double r = (double)real[i + k], d = (double)tried[i + k] - r;
-            error[k] += d * d;
-            power[k] += r * r;
+            const double d = (double)(tried[i + k] - real[i + k]);
+            lanes[k] += d * d;
         }
-    for (size_t k = 0; k < LANES; k++) h.error += error[k], h.power += power[k];
-    const bool is_plain = isfinite(h.error) && isfinite(h.power);
-    if (!is_plain) h = (harm){ 0, 0 };
+    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
+    const bool is_plain = isfinite(sum);
+    if (!is_plain) sum = 0;
     for (size_t i = is_plain ? count - count % LANES : 0; i < count; i++) {
-        const double r = (double)real[i], d = (double)tried[i] - r;
-        if (!isfinite(r)) continue;
-        h.error += isnan(d) ? INFINITY : d * d;
-        h.power += r * r;
+        const double d = (double)(tried[i] - real[i]);
+        if (isfinite(real[i])) sum += isnan(d) ? INFINITY : d * d;
     }
-    return h;
+    return sum;
+}
+
+static double square(const float *real, size_t count) {
+    double lanes[LANES] = { 0 }, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double r = (double)real[i];
+        if (isfinite(real[i])) lanes[i % LANES] += r * r;
+    }
+    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
+    return sum;
 }
 
 static tare_status see_trial(void *context, const tare_trial *trial, tare_tensor *const *tried,
                              tare_tensor *const *real, int count, tare_error *err) {
     worker *w = context;
-    harm *to = &w->harms[trial - w->job->trials.at];
+    const size_t index = (size_t)(trial - w->job->trials.at);
+    const bool is_first = !index || trial[-1].node != trial->node || trial[-1].input != trial->input;
+    harm *to = &w->harms[index];
     (void)err;
-    *to = (harm){ 0, 0 };
+    *to = (harm){ 0, is_first ? 0 : to[-1].power };
     for (int i = 0; i < count; i++) {
         if (!tried[i] || tried[i]->dtype != TARE_F32) continue;
-        const harm h = compare(tried[i]->data, real[i]->data, tried[i]->size / sizeof(float));
-        to->error += h.error;
-        to->power += h.power;
+        const size_t numbers = tried[i]->size / sizeof(float);
+        to->error += square_error(tried[i]->data, real[i]->data, numbers);
+        if (is_first) to->power += square(real[i]->data, numbers);
     }
     return TARE_OK;
 }
