@@ -149,10 +149,13 @@ typedef struct flow {
 enum { HOLD = 5, HOLD_LEAST = 10 }; /* every fifth sample is held out, of at least ten */
 
 /* Tries ranges on the samples that are held out, or on all. */
-static tare_status try_ranges(flow *f, const tare_ranges *ranges, size_t hold, tare_error *err) {
+static tare_status try_ranges(flow *f, const tare_ranges *ranges, const tare_ranges *held_out, size_t hold,
+                              tare_error *err) {
     const size_t total = tare_samples_count(f->samples);
     size_t *indexes = tare_arena_alloc(f->arena, total + 1, sizeof *indexes);
-    tare_try_options how = { .indexes = indexes, .cpu = f->calibrate.cpu, .threads = f->calibrate.threads };
+    tare_try_options how = {
+        .indexes = indexes, .held_out = held_out, .cpu = f->calibrate.cpu, .threads = f->calibrate.threads
+    };
     if (!indexes) return tare_fail_memory(err, total * sizeof *indexes);
     for (size_t i = 0; i < total; i++)
         if (!hold || i % hold == hold - 1) indexes[how.count++] = i;
@@ -173,12 +176,12 @@ static tare_status calibrate_and_try(flow *f, tare_ranges **out, tare_error *err
     some.hold = holds ? HOLD : 0;
     some.hold_side = 1;
     TARE_TRY(tare_calibrate(out, f->model, f->samples, &some, f->log, err));
-    TARE_TRY(try_ranges(f, *out, some.hold, err));
-    if (!holds) return TARE_OK;
+    if (!holds) return try_ranges(f, *out, NULL, 0, err);
     tare_ranges *held = NULL;
     some.hold_side = 2;
     TARE_TRY(tare_calibrate(&held, f->model, f->samples, &some, f->log, err));
-    const tare_status status = tare_ranges_merge(*out, held, err);
+    tare_status status = try_ranges(f, *out, held, HOLD, err);
+    if (status == TARE_OK) status = tare_ranges_merge(*out, held, err);
     tare_ranges_free(held);
     return status;
 }
@@ -208,7 +211,7 @@ static tare_status quantize(flow *f, const tare_ranges *given, tare_ranges **own
     if (!given)
         TARE_TRY(calibrate_needs(f, own, err));
     else if (f->samples && tare_quantize_tries(&f->quantize))
-        TARE_TRY(try_ranges(f, given, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err));
+        TARE_TRY(try_ranges(f, given, NULL, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err));
     return told(f->model, quantize_copy(f, given ? given : *own, err), err);
 }
 

@@ -120,10 +120,11 @@ double tare_profile_error(const tare_profile *p, const tare_range_request *reque
     return p->total > 0 ? sum / p->total : 0;
 }
 
-double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi) {
+double tare_range_error(const tare_range *range, const tare_range_request *request, float lo, float hi,
+                        double clip_weight) {
     tare_profile profile;
     tare_profile_make(&profile, range, request);
-    return tare_profile_error(&profile, request, lo, hi, 1, INFINITY);
+    return tare_profile_error(&profile, request, lo, hi, clip_weight, INFINITY);
 }
 
 double tare_range_power(const tare_range *range) {

@@ -3,10 +3,6 @@
 
 #include "calibrate/range.h"
 
-/* A clipping error is one-sided and comes in neighbours: it adds up behind a product where rounding cancels. Of 1, 3 and 10
- * tried on real models, 3 is the best (docs/accuracy.md). */
-static const double clip_weight = 3;
-
 enum { SHRINKS = 24, ROUNDS = 3 };
 
 typedef struct search {
@@ -17,7 +13,7 @@ typedef struct search {
 } search;
 
 static void try_range(search *s, float lo, float hi) {
-    double error = tare_profile_error(s->profile, s->request, lo, hi, clip_weight, s->error);
+    double error = tare_profile_error(s->profile, s->request, lo, hi, tare_clip_weight, s->error);
     if (error < s->error) s->lo = lo, s->hi = hi, s->error = error;
 }
 
@@ -37,7 +33,7 @@ static void choose(const tare_range *range, const tare_range_request *request, f
     tare_profile_make(&profile, range, request);
     const float low = range->min < 0 ? range->min : 0, high = range->max > 0 ? range->max : 0;
     search s = { .profile = &profile, .request = request, .lo = low, .hi = high };
-    s.error = tare_profile_error(&profile, request, low, high, clip_weight, INFINITY);
+    s.error = tare_profile_error(&profile, request, low, high, tare_clip_weight, INFINITY);
     float shrink = 1;
     for (int i = 0; i < SHRINKS; i++) {
         shrink *= 0.93f;

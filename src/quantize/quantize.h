@@ -65,6 +65,7 @@ typedef struct tare_try_options {
     const size_t
         *indexes; /* of samples on which the ranges were not fitted; at most TARE_TRY_SAMPLES of them are run */
     size_t count;
+    const tare_ranges *held_out; /* what was counted on these samples; NULL: no more than the ranges */
     tare_cpu cpu;
     size_t threads; /* 0: all; never changes who wins */
     size_t memory_limit;

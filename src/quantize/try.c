@@ -1,5 +1,6 @@
-/* Method auto: the ranges of all other methods, each tried on a few samples. A range is as bad as the squared error that it
- * alone makes at the outputs of the nodes that read the value, relative to the square of these outputs. */
+/* Method auto: the ranges of all other methods, each tried alone. A range is as bad as the squared error that it makes at the
+ * outputs of the nodes that read the value, relative to the square of these outputs. What becomes of an error behind a node
+ * is seen on a few samples; how large the error is, tails and all, is counted over all that are held out. */
 #include <float.h>
 #include <math.h>
 
@@ -16,9 +17,9 @@ typedef struct choice {
     double error[METHODS_MAX];
 } choice;
 
-/* What a trial made on one sample: squares of its error and of the numbers. */
+/* What a trial made on one sample: squares of the error put in, of the error that came out, and of the numbers that did. */
 typedef struct harm {
-    double error, power;
+    double in, out, power;
 } harm;
 
 typedef struct job {
@@ -26,8 +27,10 @@ typedef struct job {
     tare_arena *arena;
     choice *choices; /* by index of the root */
     TARE_VEC(tare_trial) trials;
-    TARE_VEC(double *) sums; /* by trial: the error it adds to */
-    harm *harms;             /* by sample in hand, then by trial */
+    TARE_VEC(double *) sums;     /* by trial: the error it adds to */
+    TARE_VEC(double) expected;   /* by trial: the squared error of a number that it puts in */
+    const tare_ranges *held_out; /* what was counted there */
+    harm *harms;                 /* by sample in hand, then by trial */
     size_t indexes[TARE_TRY_SAMPLES], samples;
 } job;
 
@@ -78,16 +81,45 @@ static bool hands_on(const job *j, const tare_node *node, size_t root) {
     return entry && entry->quantized && tare_scheme_root(&j->scheme, out->mark - 1) == root;
 }
 
+typedef struct expectation {
+    const tare_quant *quant;
+    double error, count;
+} expectation;
+
+static void expect(void *context, const tare_value *value, const tare_range *range) {
+    expectation *e = context;
+    const tare_dtype code = e->quant->code;
+    const tare_range_request request = { .code = code };
+    const float scale = e->quant->scale[0];
+    const int32_t zero_point = e->quant->zero_point[0];
+    (void)value;
+    if (!(range->min <= range->max)) return;
+    e->count += (double)range->count;
+    e->error += (double)range->count *
+                tare_range_error(range, &request, scale * (float)(tare_dtype_lowest(code) - zero_point),
+                                 scale * (float)(tare_dtype_highest(code) - zero_point), tare_clip_weight);
+}
+
+/* Of one number of the value. */
+static double expected_error(const job *j, const tare_value *value, const tare_quant *quant) {
+    expectation e = { .quant = quant };
+    tare_sources_visit(j->held_out, value, expect, &e);
+    return e.count > 0 ? e.error / e.count : 0;
+}
+
 static tare_status list_readers(job *j, size_t index, tare_error *err) {
     const tare_value *value = j->scheme.values.at[index].value;
     const size_t root = tare_scheme_root(&j->scheme, index);
     choice *c = &j->choices[root];
+    double expected[METHODS_MAX];
+    for (size_t k = 0; k < c->count && c->count > 1; k++) expected[k] = expected_error(j, value, c->quant[k]);
     for (size_t u = 0; u < value->uses.count && c->count > 1; u++) {
         const tare_use *use = &value->uses.at[u];
         if (hands_on(j, use->node, root)) continue;
         for (size_t k = 0; k < c->count; k++) {
             const tare_trial trial = { .node = use->node, .input = use->index, .quant = c->quant[k] };
-            if (!tare_vec_push(j->arena, &j->trials, trial) || !tare_vec_push(j->arena, &j->sums, &c->error[k]))
+            if (!tare_vec_push(j->arena, &j->trials, trial) || !tare_vec_push(j->arena, &j->sums, &c->error[k]) ||
+                !tare_vec_push(j->arena, &j->expected, expected[k]))
                 return tare_fail_memory(err, sizeof trial);
         }
     }
@@ -125,19 +157,49 @@ static double square(const float *real, size_t count) {
     return sum;
 }
 
-static tare_status see_trial(void *context, const tare_trial *trial, tare_tensor *const *tried,
-                             tare_tensor *const *real, int count, tare_error *err) {
+/* How far a number lies outside. */
+static inline double beyond_codes(float real, float lo, float hi) {
+    const float high = real < hi ? real : hi;
+    return (double)(real - (high > lo ? high : lo));
+}
+
+/* The same of a rounded input, where clipping counts as it does in what is expected; per number. */
+static double input_error(const float *rounded, const float *real, size_t count, const tare_quant *quant) {
+    const float step = quant->scale[0];
+    const float lo = step * (float)(tare_dtype_lowest(quant->code) - quant->zero_point[0]),
+                hi = step * (float)(tare_dtype_highest(quant->code) - quant->zero_point[0]);
+    double inside[LANES] = { 0 }, outside[LANES] = { 0 }, sum = 0;
+    for (size_t i = 0; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            const double d = (double)(rounded[i + k] - real[i + k]), beyond = beyond_codes(real[i + k], lo, hi);
+            inside[k] += d * d;
+            outside[k] += beyond * beyond;
+        }
+    for (size_t i = count - count % LANES; i < count; i++) {
+        const double d = (double)(rounded[i] - real[i]), beyond = beyond_codes(real[i], lo, hi);
+        inside[0] += d * d;
+        outside[0] += beyond * beyond;
+    }
+    for (size_t k = 0; k < LANES; k++) sum += inside[k] + (tare_clip_weight - 1) * outside[k];
+    return count && isfinite(sum) ? sum / (double)count : 0;
+}
+
+static tare_status see_trial(void *context, const tare_trial *trial, const tare_call *tried, const tare_call *real,
+                             tare_error *err) {
     worker *w = context;
     const size_t index = (size_t)(trial - w->job->trials.at);
     const bool is_first = !index || trial[-1].node != trial->node || trial[-1].input != trial->input;
     harm *to = &w->harms[index];
     (void)err;
-    *to = (harm){ 0, is_first ? 0 : to[-1].power };
-    for (int i = 0; i < count; i++) {
-        if (!tried[i] || tried[i]->dtype != TARE_F32) continue;
-        const size_t numbers = tried[i]->size / sizeof(float);
-        to->error += square_error(tried[i]->data, real[i]->data, numbers);
-        if (is_first) to->power += square(real[i]->data, numbers);
+    const tare_tensor *input = real->inputs[trial->input];
+    *to = (harm){ .power = is_first ? 0 : to[-1].power };
+    to->in = input_error(tried->inputs[trial->input]->data, input->data, input->size / sizeof(float), trial->quant);
+    for (int i = 0; i < tried->output_count; i++) {
+        const tare_tensor *a = tried->outputs[i], *b = real->outputs[i];
+        if (!a || a->dtype != TARE_F32) continue;
+        const size_t numbers = a->size / sizeof(float);
+        to->out += square_error(a->data, b->data, numbers);
+        if (is_first) to->power += square(b->data, numbers);
     }
     return TARE_OK;
 }
@@ -186,13 +248,16 @@ static tare_status run_trials(job *j, const tare_samples *samples, const tare_tr
 
 static void add_harms(job *j) {
     for (size_t t = 0; t < j->trials.count; t++) {
-        harm sum = { 0, 0 };
+        harm sum = { 0 };
         for (size_t s = 0; s < j->samples; s++) {
             const harm *h = &j->harms[s * j->trials.count + t];
-            sum.error += h->error;
+            sum.in += h->in / (double)j->samples;
+            sum.out += h->out;
             sum.power += h->power;
         }
-        *j->sums.at[t] += sum.error / (sum.power + DBL_MIN);
+        const double share = sum.out / (sum.power + DBL_MIN);
+        const double all = sum.in > 0 ? share * (j->expected.at[t] / sum.in) : share;
+        *j->sums.at[t] += isnan(all) ? INFINITY : all;
     }
 }
 
@@ -261,6 +326,7 @@ tare_status tare_quantize_try(tare_map *winners, tare_model *model, const tare_r
     TARE_TRY(tare_quantize_check_options(options, err));
     job j = { .arena = tare_arena_new() };
     if (!j.arena) return tare_fail_memory(err, 0);
+    j.held_out = how->held_out ? how->held_out : ranges;
     j.scheme = (tare_scheme){ .arena = j.arena, .model = model, .options = options };
     tare_status status = try_all(&j, ranges, samples, how, winners, log, err);
     tare_arena_free(j.arena);

@@ -47,8 +47,7 @@ static tare_status finish(tare_session *session, const tare_plan *plan, tare_ste
         *shown |= is_shown;
     }
     if (!step->trial) return TARE_OK;
-    return session->trial(session->trial_context, step->trial, step->call.outputs, step->trial_of->call.outputs,
-                          step->call.output_count, err);
+    return session->trial(session->trial_context, step->trial, &step->call, &step->trial_of->call, err);
 }
 
 /* ---- a step ---- */

@@ -19,6 +19,10 @@ static void find_lifetimes(tare_plan *plan) {
         tare_step *step = plan->steps.at[s];
         for (int i = 0; i < step->call.input_count; i++) need(step->inputs[i], s);
         for (size_t i = 0; i < step->guards.count; i++) need(step->guards.at[i].slot, s);
+        if (step->trial) { /* shown after the step has run */
+            need(step->inputs[step->trial->input], s + 1);
+            need(step->trial_of->inputs[step->trial->input], s + 1);
+        }
         for (int i = 0; i < step->call.output_count; i++) {
             tare_slot *slot = step->outputs[i];
             if (!slot) continue;

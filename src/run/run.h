@@ -58,10 +58,10 @@ typedef struct tare_trial {
     int input;
     const tare_quant *quant; /* one scale */
 } tare_trial;
-/* What came of it: the node's outputs (behind a Relu or Clip that melts into it) as they lie, NULL where one is not wanted,
- * beside the float numbers. Called once for each trial that the plan has: not for nodes that have nothing to compute. */
-typedef tare_status tare_trial_fn(void *context, const tare_trial *trial, tare_tensor *const *tried,
-                                  tare_tensor *const *real, int count, tare_error *err);
+/* What came of it, beside the float call: inputs and outputs (behind a Relu or Clip that melts into the node) as they lie in
+ * both, NULL where one is left out. For each trial that the plan has: not for nodes that have nothing to compute. */
+typedef tare_status tare_trial_fn(void *context, const tare_trial *trial, const tare_call *tried, const tare_call *real,
+                                  tare_error *err);
 /* `trials` is borrowed. Plans made before are dropped. A plan that was given up half way shows some trials twice. */
 tare_status tare_session_set_trials(tare_session *session, const tare_trial *trials, size_t count, tare_trial_fn *fn,
                                     void *context, tare_error *err);

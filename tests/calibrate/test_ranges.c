@@ -123,7 +123,7 @@ static void test_expected_error_is_the_error(void **state) {
     for (int i = 0; i < 4; i++) {
         const tare_range_request request = { .code = TARE_U8 };
         double want = tried_error(x, COUNT, TARE_U8, ends[i][0], ends[i][1]);
-        double got = tare_range_error(f.range, &request, ends[i][0], ends[i][1]);
+        double got = tare_range_error(f.range, &request, ends[i][0], ends[i][1], 1);
         assert_true(fabs(got - want) <= 0.03 * want);
     }
     const tare_range_request request = { .code = TARE_U8, .percentile = 99.9 };
