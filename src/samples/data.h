@@ -71,7 +71,8 @@ const char *tare_data_id(const tare_data *data, size_t item, tare_arena *arena);
 /* One input and what feeds it. */
 typedef struct tare_feed {
     const tare_value *value;
-    size_t input; /* its index among the graph's inputs */
+    size_t input;  /* its index among the graph's inputs */
+    bool is_alone; /* its source feeds no other input */
     tare_preplan plan;
     tare_data *data;
     const char *key;        /* NPZ: the array's name */

@@ -134,11 +134,11 @@ static tare_status bind_npy(tare_feed *feed, tare_log *log, tare_error *err) {
     return TARE_OK;
 }
 
-/* The archive's array for this input: by name, or the only one where there is but one input. */
+/* The archive's array for this input: by name, or the only one where it has this input alone to feed. */
 static tare_status find_key(const tare_npz *npz, const tare_feed *feed, size_t *index, tare_error *err) {
     *index = tare_npz_find(npz, feed->key != NULL ? feed->key : feed->value->name);
     if (*index != SIZE_MAX) return TARE_OK;
-    if (feed->key == NULL && tare_npz_count(npz) == 1) {
+    if (feed->key == NULL && feed->is_alone && tare_npz_count(npz) == 1) {
         *index = 0;
         return TARE_OK;
     }

@@ -128,6 +128,11 @@ static tare_status add_feeds(tare_samples *s, const tare_source *sources, size_t
         }
         TARE_TRY(add_feed(s, i, given, &s->sources[given - sources], err));
     }
+    for (size_t i = 0; i < s->feed_count; i++) {
+        size_t sharing = 0;
+        for (size_t k = 0; k < s->feed_count; k++) sharing += s->feed_sources[k] == s->feed_sources[i];
+        s->feeds[i].is_alone = sharing == 1;
+    }
     if (s->feed_count == 0) return tare_fail(err, TARE_E_USAGE, "the model has no inputs, so it takes no samples");
     return TARE_OK;
 }
