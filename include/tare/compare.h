@@ -11,8 +11,8 @@ typedef struct tare_comparing {
 } tare_comparing;
 extern TARE_API const tare_field tare_comparing_fields[];
 
-/* The first path is the reference, each other one is compared with it. A path is a model file or a directory of dumped
- * tensors (DIR/<id>.npz). data may be empty when all are dumps. On TARE_E_GATE the report is there as well. */
+/* The first path is the reference, each other one is compared with it. A path is a model file, a directory of dumped
+ * tensors (DIR/<id>.npz), or one .npz of them. data may be empty when all are dumps. On TARE_E_GATE the report is there as well. */
 TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                         const tare_data_options *data, const tare_preprocess *preprocess,
                                         const tare_comparing *options, const tare_work_options *work,

@@ -1,16 +1,17 @@
 /* Comparing what paths name: models and dumps. */
 #include <tare/compare.h>
 
+#include <string.h>
+
 #include "api/work.h"
 #include "compare/compare.h"
 #include "report/flows.h"
 
-static const char *const backends[] = { "float", "qdq", NULL }; /* ORDER: backend */
-
 const tare_field tare_comparing_fields[] = {
     { "nodes", TARE_FIELD_BOOL, offsetof(tare_comparing, nodes),
       .help = "every value that both have, not only outputs" },
-    { "backend", TARE_FIELD_ENUM, offsetof(tare_comparing, backend), .names = backends, .fallback.i = TARE_BACKEND_QDQ,
+    { "backend", TARE_FIELD_ENUM, offsetof(tare_comparing, backend), .names = tare_backend_names,
+      .fallback.i = TARE_BACKEND_QDQ,
       .help = "how models are run: qdq rounds quantized values, float ignores quantization" },
     { "fail-below", TARE_FIELD_DOUBLE, offsetof(tare_comparing, fail_below), .lo = 0, .hi = 1000, .metavar = "DB",
       .help = "exit with 1 when the SQNR of an output is below this many dB" },
@@ -33,8 +34,14 @@ typedef struct job {
     tare_compare_options options;
 } job;
 
+/* A directory, or an archive by its name: no model is called so. */
+static bool is_dump(const char *path) {
+    const size_t length = strlen(path);
+    return tare_path_is_directory(path) || (length > 4 && !strcmp(path + length - 4, ".npz"));
+}
+
 static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
-    if (tare_path_is_directory(s->path)) return tare_side_open_dump(&s->side, s->path, s->path, err);
+    if (is_dump(s->path)) return tare_side_open_dump(&s->side, s->path, s->path, err);
     TARE_TRY(tare_model_open(&s->model, s->path, j->open, log, err));
     if (!j->first_model) j->first_model = s->model;
     return tare_side_open_model(&s->side, s->path, s->model, (tare_backend)options->backend, err);

@@ -6,13 +6,11 @@
 
 #include "api/work.h"
 #include "run/each.h"
-#include "samples/npz.h"
+#include "samples/dump.h"
 #include "samples/samples.h"
 
-static const char *const backends[] = { "float", "qdq", NULL }; /* ORDER: backend */
-
 const tare_field tare_run_fields[] = {
-    { "backend", TARE_FIELD_ENUM, offsetof(tare_run_options, backend), .names = backends,
+    { "backend", TARE_FIELD_ENUM, offsetof(tare_run_options, backend), .names = tare_backend_names,
       .fallback.i = TARE_BACKEND_QDQ,
       .help = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize" },
     { "tap", TARE_FIELD_STRINGS, offsetof(tare_run_options, tap), .metavar = "NAMES",
@@ -23,8 +21,9 @@ const tare_field tare_run_fields[] = {
 typedef struct job {
     const tare_model *model;
     const tare_samples *samples;
-    const char *directory; /* NULL: one file */
-    const char *file;
+    const char *to; /* a directory or one file */
+    bool is_file;
+    tare_dump_writer *dump; /* of a directory */
     bool tap_all;
     TARE_VEC(const tare_value *) taps;
 } job;
@@ -54,15 +53,10 @@ static tare_status look(void *context, const tare_value *value, const tare_tenso
     return keep(context, value->name, real, err);
 }
 
-static const char *output_path(const job *j, const char *id, tare_arena *arena) {
-    return j->file ? j->file : tare_arena_printf(arena, "%s/%s.npz", j->directory, id);
-}
-
 static tare_status write_seen(runner *r, const char *id, tare_error *err) {
     const job *j = r->job;
-    const char *path = output_path(j, id, r->arena);
-    if (!path) return tare_fail_memory(err, 0);
-    return tare_npz_write(path, r->seen.at, r->seen.count, err);
+    return j->is_file ? tare_npz_write(j->to, r->seen.at, r->seen.count, err)
+                      : tare_dump_add(j->dump, id, r->seen.at, r->seen.count, err);
 }
 
 static tare_status run_sample(void *context, const tare_sample *sample, tare_error *err) {
@@ -101,16 +95,6 @@ static tare_status open_runner(const job *j, runner *r, const tare_session_optio
     TARE_TRY(tare_session_new(&r->session, j->model, options, err));
     if (!j->tap_all && !j->taps.count) return TARE_OK;
     return tare_session_set_tap(r->session, j->taps.at, j->taps.count, j->tap_all, look, r, err);
-}
-
-/* list.txt, last: it names what is there. */
-static tare_status write_list(const job *j, tare_arena *arena, tare_error *err) {
-    tare_text text = { .arena = arena };
-    for (size_t i = 0; i < tare_samples_count(j->samples); i++)
-        tare_text_printf(&text, "%s.npz\n", tare_samples_id(j->samples, i));
-    const char *path = tare_arena_printf(arena, "%s/list.txt", j->directory);
-    if (text.failed || !path) return tare_fail_memory(err, 0);
-    return tare_file_write(path, text.at, text.length, err);
 }
 
 static tare_status run_all(job *j, const tare_session_options *options, tare_pool *pool, tare_arena *arena,
@@ -153,15 +137,15 @@ static tare_status check_output(const inputs *read, const char *path, tare_error
 static tare_status check_outputs(const job *j, tare_arena *arena, tare_error *err) {
     inputs read;
     TARE_TRY(tare_samples_identify(j->samples, arena, &read.ids, &read.count, err));
-    if (j->file) return check_output(&read, j->file, err);
+    if (j->is_file) return check_output(&read, j->to, err);
     for (size_t i = 0; i < tare_samples_count(j->samples); i++) {
         const tare_arena_mark mark = tare_arena_get_mark(arena);
-        const char *path = output_path(j, tare_samples_id(j->samples, i), arena);
+        const char *path = tare_dump_path(j->to, tare_samples_id(j->samples, i), arena);
         if (!path) return tare_fail_memory(err, 0);
         TARE_TRY(check_output(&read, path, err));
         tare_arena_release(arena, mark);
     }
-    const char *list = tare_arena_printf(arena, "%s/list.txt", j->directory);
+    const char *list = tare_dump_path(j->to, NULL, arena);
     return list ? check_output(&read, list, err) : tare_fail_memory(err, 0);
 }
 
@@ -170,34 +154,31 @@ static bool ends_in(const char *path, const char *ending) {
     return length > tail && !strcmp(path + length - tail, ending);
 }
 
-static tare_status run_job(job *j, const tare_run_options *run, const tare_work_options *work, const char *to,
-                           tare_arena *arena, tare_log *log, tare_error *err) {
+static tare_status run_job(job *j, const tare_run_options *run, const tare_work_options *work, tare_arena *arena,
+                           tare_log *log, tare_error *err) {
     tare_session_options options = { .backend = (tare_backend)run->backend };
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
-    if (ends_in(to, ".npz")) {
-        if (tare_samples_count(j->samples) != 1)
-            return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", to,
-                             tare_samples_count(j->samples));
-        j->file = to;
-    } else {
-        j->directory = to;
-        TARE_TRY(tare_path_make_directory(to, err));
-    }
+    j->is_file = ends_in(j->to, ".npz");
+    if (j->is_file && tare_samples_count(j->samples) != 1)
+        return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
+                         tare_samples_count(j->samples));
     TARE_TRY(check_outputs(j, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
     if (!pool) return tare_fail_memory(err, 0);
-    tare_status status = run_all(j, &options, pool, arena, log, err);
+    tare_status status = j->is_file ? TARE_OK : tare_dump_begin(&j->dump, j->to, err);
+    if (status == TARE_OK) status = run_all(j, &options, pool, arena, log, err);
+    if (j->dump) status = tare_dump_end(j->dump, status, err);
     tare_pool_free(pool);
-    return status != TARE_OK || j->file ? status : write_list(j, arena, err);
+    return status;
 }
 
 tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
                            const tare_work_options *work, const char *to, tare_log *log, tare_error *err) {
-    job j = { .model = model, .samples = samples };
+    job j = { .model = model, .samples = samples, .to = to };
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
-    tare_status status = run_job(&j, run, work, to, arena, log, err);
+    tare_status status = run_job(&j, run, work, arena, log, err);
     tare_arena_free(arena);
     return status;
 }

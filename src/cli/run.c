@@ -7,22 +7,42 @@ typedef struct record {
     tare_preprocess preprocess;
     tare_run_options run;
     tare_work_options work;
+    tare_strings input;
     const char *output;
 } record;
 
 static const tare_field own_fields[] = {
+    { "input", TARE_FIELD_STRINGS, offsetof(record, input), TARE_FIELD_ONE, .metavar = "[NAME=]SRC",
+      .help = "one sample instead of --data: an .npz with the inputs' names, or a file per input" },
     { "output", TARE_FIELD_STRING, offsetof(record, output), TARE_FIELD_REQUIRED, .metavar = "DIR|OUT.npz",
       .help = "a directory for one .npz a sample and list.txt, or one file for one sample", .letter = 'o' },
     { .type = TARE_FIELD_END },
 };
+
+/* Of --data as many as there are, of --input one: its arrays are taken whole. */
+static tare_status open_samples(const cli_call *call, const tare_model *model, tare_samples **samples,
+                                tare_error *err) {
+    const record *r = call->record;
+    tare_data_options data = r->data;
+    if (!r->input.count && !data.data.count)
+        return cli_usage(err, "--input or --data is needed: what to run it on; `tare help run` says what they can be");
+    if (r->input.count) {
+        if (data.data.count) return cli_usage(err, "--input is one sample, --data many; give one of them");
+        data.data = r->input;
+        data.whole = true;
+    }
+    tare_status status = tare_samples_from_options(samples, model, &data, &r->preprocess, call->log, err);
+    if (status != TARE_OK || !r->input.count || tare_samples_count(*samples) == 1) return status;
+    return cli_usage(err, "--input is one sample, but %s has %zu of them; --data takes many", r->input.at[0],
+                     tare_samples_count(*samples));
+}
 
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
     tare_samples *samples = NULL;
     tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
-    if (status == TARE_OK)
-        status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
+    if (status == TARE_OK) status = open_samples(call, model, &samples, err);
     if (status == TARE_OK) status = tare_model_run(model, samples, &r->run, &r->work, r->output, call->log, err);
     tare_samples_close(samples);
     tare_model_free(model);
@@ -31,7 +51,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
 
 const cli_verb cli_verb_run = {
     .name = "run",
-    .usage = "MODEL --data SRC -o DIR|OUT.npz",
+    .usage = "MODEL --input IN.npz|NAME=SRC | --data SRC -o OUT.npz|DIR",
     .summary = "run a model on samples and write outputs and any other values",
     .operands = { 1, 1 },
     .groups = { { tare_data_fields, offsetof(record, data) },

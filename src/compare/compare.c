@@ -36,12 +36,6 @@ const tare_unmatched *tare_comparison_unmatched_at(const tare_comparison *compar
 
 static bool is_alone(const tare_compare_job *job) { return !job->side[1]; }
 
-static bool holds(const char **ids, size_t count, const char *id) {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(ids[i], id)) return true;
-    return false;
-}
-
 /* With samples: theirs, and every dump must have them (one .npz goes with a single sample). */
 static tare_status list_samples(tare_compare_job *job, const tare_compare_options *options, tare_error *err) {
     size_t all = tare_samples_count(job->samples), count = options->indexes ? options->index_count : all;
@@ -51,12 +45,12 @@ static tare_status list_samples(tare_compare_job *job, const tare_compare_option
         if (!tare_vec_push(job->arena, &job->items, item)) return tare_fail_memory(err, 0);
     }
     for (int s = 0; s < 2 && job->side[s]; s++) {
-        const char **ids;
-        size_t has;
-        if (job->side[s]->model || (!job->side[s]->is_directory && count == 1)) continue;
-        TARE_TRY(tare_side_list(job->side[s], job->arena, &ids, &has, err));
+        if (job->side[s]->model) continue;
+        if (tare_dump_is_file(job->side[s]->dump) && count > 1)
+            return tare_fail(err, TARE_E_USAGE, "'%s' has the tensors of one sample, and there are %zu",
+                             job->side[s]->name, count);
         for (size_t i = 0; i < count; i++)
-            if (!holds(ids, has, job->items.at[i].id))
+            if (tare_side_find(job->side[s], job->items.at[i].id) == SIZE_MAX)
                 return tare_fail(err, TARE_E_USAGE, "'%s' has no tensors of sample '%s'", job->side[s]->name,
                                  job->items.at[i].id);
     }
@@ -65,13 +59,13 @@ static tare_status list_samples(tare_compare_job *job, const tare_compare_option
 
 /* Two dumps: the ids that both have; two single files go together whatever they are called. */
 static tare_status list_dumps(tare_compare_job *job, tare_log *log, tare_error *err) {
-    const char **ids[2];
-    size_t count[2], missing = 0;
-    for (int s = 0; s < 2; s++) TARE_TRY(tare_side_list(job->side[s], job->arena, &ids[s], &count[s], err));
-    bool is_single = !job->side[0]->is_directory && !job->side[1]->is_directory;
+    const tare_dump *a = job->side[0]->dump, *b = job->side[1]->dump;
+    const size_t count[2] = { tare_dump_count(a), tare_dump_count(b) };
+    size_t missing = 0;
+    const bool is_single = tare_dump_is_file(a) && tare_dump_is_file(b);
     for (size_t i = 0; i < count[0]; i++) {
-        const tare_compare_item item = { .id = ids[0][i], .index = i };
-        if (!is_single && !holds(ids[1], count[1], ids[0][i])) {
+        const tare_compare_item item = { .id = tare_dump_id(a, i), .index = i };
+        if (!is_single && tare_dump_find(b, item.id) == SIZE_MAX) {
             missing++;
             continue;
         }

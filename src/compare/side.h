@@ -3,7 +3,7 @@
 #define TARE_COMPARE_SIDE_H
 
 #include "compare/compare.h"
-#include "samples/npz.h"
+#include "samples/dump.h"
 
 struct tare_side {
     tare_arena *arena;
@@ -12,14 +12,13 @@ struct tare_side {
     tare_backend backend;
     bool (*is_quantized)(void *context, const tare_value *value);
     void *filter_context;
-    const char *path; /* of the dump */
-    bool is_directory;
+    tare_dump *dump; /* NULL: a model */
 };
 
-/* Opens the dump's tensors of one sample. */
+/* A sample's index in the dump; SIZE_MAX: it has none. A file is any sample's. */
+size_t tare_side_find(const tare_side *side, const char *id);
+/* Opens the tensors of a sample that the dump has. */
 tare_status tare_side_open_sample(const tare_side *side, const char *id, tare_npz **out, tare_error *err);
-/* The ids of a dump: names of files without ".npz", sorted. */
-tare_status tare_side_list(const tare_side *side, tare_arena *arena, const char ***ids, size_t *count, tare_error *err);
 
 /* A value of both sides. Side 0 is the reference. */
 typedef struct tare_pair {

@@ -12,6 +12,8 @@ typedef enum tare_backend {
     TARE_BACKEND_LOCAL /* float, and beside each node that is tapped its twin: the same node on the float inputs rounded
                            to their codes, its output rounded to its own. What a node loses by itself */
 } tare_backend;
+/* What options call those a user may choose, ended by NULL. */
+extern const char *const tare_backend_names[];
 
 typedef struct tare_session_options {
     tare_backend backend;

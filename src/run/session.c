@@ -6,6 +6,8 @@
 
 #include "run/control.h"
 
+const char *const tare_backend_names[] = { "float", "qdq", NULL }; /* ORDER: backend */
+
 static tare_status open_session(tare_session **out, const tare_model *model, const tare_graph *graph,
                                 const tare_session_options *options, tare_error *err) {
     tare_arena *arena = tare_arena_new();

@@ -17,19 +17,20 @@ struct tare_dump_writer {
 
 struct tare_dump {
     tare_arena *arena;
-    const char *directory;
-    TARE_VEC(const char *) ids; /* sorted */
+    const char *directory, *file; /* one of them */
+    TARE_VEC(const char *) ids;   /* sorted */
 };
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static const char *list_path(const char *directory, tare_arena *arena) {
-    return tare_arena_printf(arena, "%s/list.txt", directory);
+const char *tare_dump_path(const char *directory, const char *id, tare_arena *arena) {
+    return id == NULL ? tare_arena_printf(arena, "%s/list.txt", directory)
+                      : tare_arena_printf(arena, "%s/%s.npz", directory, id);
 }
 
 static tare_status begin(tare_dump_writer *dump, const char *directory, tare_error *err) {
     dump->directory = tare_arena_strdup(dump->arena, directory);
-    const char *list = list_path(directory, dump->arena);
+    const char *list = tare_dump_path(directory, NULL, dump->arena);
     if (dump->directory == NULL || list == NULL) return tare_fail_memory(err, 0);
     TARE_TRY(tare_path_make_directory(directory, err));
     return tare_file_write(list, "", 0, err);
@@ -60,7 +61,7 @@ tare_status tare_dump_add(tare_dump_writer *dump, const char *id, const tare_npz
                           tare_error *err) {
     assert(strchr(id, '/') == NULL);
     pthread_mutex_lock(dump->one_at_a_time);
-    const char *path = tare_arena_printf(dump->arena, "%s/%s.npz", dump->directory, id);
+    const char *path = tare_dump_path(dump->directory, id, dump->arena);
     const char *copy = tare_arena_strdup(dump->arena, id);
     bool is_added = path != NULL && copy != NULL && tare_vec_push(dump->arena, &dump->ids, copy);
     pthread_mutex_unlock(dump->one_at_a_time);
@@ -71,7 +72,7 @@ static tare_status write_list(tare_dump_writer *dump, tare_error *err) {
     tare_text text = { .arena = dump->arena };
     if (dump->ids.count > 1) qsort(dump->ids.at, dump->ids.count, sizeof *dump->ids.at, by_text);
     for (size_t i = 0; i < dump->ids.count; i++) tare_text_printf(&text, "%s.npz\n", dump->ids.at[i]);
-    const char *list = list_path(dump->directory, dump->arena);
+    const char *list = tare_dump_path(dump->directory, NULL, dump->arena);
     if (text.failed || list == NULL) return tare_fail_memory(err, 0);
     return tare_file_write(list, text.length == 0 ? "" : text.at, text.length, err);
 }
@@ -85,16 +86,20 @@ tare_status tare_dump_end(tare_dump_writer *dump, tare_status status, tare_error
 
 /* ---- reading ---- */
 
+static const char ending[] = ".npz";
+enum { ENDING = sizeof ending - 1 };
+
+static bool is_archive(const char *name, size_t length) {
+    return length > ENDING && memcmp(name + length - ENDING, ending, ENDING) == 0;
+}
+
 /* A line or a file's name: NAME.npz. */
 static tare_status add_name(tare_dump *dump, const char *name, size_t length, tare_error *err) {
-    static const char end[] = ".npz";
-    size_t tail = sizeof end - 1;
-    if (length <= tail || memcmp(name + length - tail, end, tail) != 0 || memchr(name, '/', length) != NULL ||
-        memchr(name, '\0', length) != NULL) {
+    if (!is_archive(name, length) || memchr(name, '/', length) != NULL || memchr(name, '\0', length) != NULL) {
         return tare_fail(err, TARE_E_MALFORMED, "'%.*s' is no name of an .npz beside it",
                          (int)(length < 128 ? length : 128), name);
     }
-    const char *id = tare_arena_copy(dump->arena, name, length - tail);
+    const char *id = tare_arena_copy(dump->arena, name, length - ENDING);
     return id != NULL && tare_vec_push(dump->arena, &dump->ids, id) ? TARE_OK : tare_fail_memory(err, 0);
 }
 
@@ -118,15 +123,22 @@ static tare_status list_directory(tare_dump *dump, tare_error *err) {
     TARE_TRY(tare_path_list(dump->directory, dump->arena, &names, &count, err));
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(names[i]);
-        if (length > 4 && strcmp(names[i] + length - 4, ".npz") == 0) TARE_TRY(add_name(dump, names[i], length, err));
+        if (is_archive(names[i], length)) TARE_TRY(add_name(dump, names[i], length, err));
     }
     if (dump->ids.count > 0) return TARE_OK;
     return tare_fail(err, TARE_E_USAGE, "%s: the directory has no .npz files, so it is no dump", dump->directory);
 }
 
-static tare_status open_dump(tare_dump *dump, const char *directory, tare_error *err) {
+static tare_status open_file(tare_dump *dump, const char *path, tare_error *err) {
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    if (!is_archive(name, strlen(name))) return tare_fail(err, TARE_E_USAGE, "%s: is no .npz of dumped tensors", path);
+    dump->file = tare_arena_strdup(dump->arena, path);
+    return dump->file == NULL ? tare_fail_memory(err, 0) : add_name(dump, name, strlen(name), err);
+}
+
+static tare_status open_directory(tare_dump *dump, const char *directory, tare_error *err) {
     dump->directory = tare_arena_strdup(dump->arena, directory);
-    const char *path = list_path(directory, dump->arena);
+    const char *path = tare_dump_path(directory, NULL, dump->arena);
     if (dump->directory == NULL || path == NULL) return tare_fail_memory(err, 0);
     uint64_t size;
     tare_file list;
@@ -146,8 +158,12 @@ static tare_status open_dump(tare_dump *dump, const char *directory, tare_error 
     return TARE_OK;
 }
 
-tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *err) {
+tare_status tare_dump_open(tare_dump **out, const char *path, tare_error *err) {
     *out = NULL;
+    uint64_t size;
+    bool is_directory = tare_path_is_directory(path);
+    if (!is_directory && !tare_path_is_file(path, &size))
+        return tare_fail(err, TARE_E_IO, "%s: is no directory of dumped tensors and no .npz", path);
     tare_arena *arena = tare_arena_new();
     tare_dump *dump = arena == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *dump);
     if (dump == NULL) {
@@ -155,7 +171,7 @@ tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *e
         return tare_fail_memory(err, sizeof *dump);
     }
     dump->arena = arena;
-    tare_status status = open_dump(dump, directory, err);
+    tare_status status = is_directory ? open_directory(dump, path, err) : open_file(dump, path, err);
     if (status != TARE_OK) {
         tare_dump_close(dump);
         return status;
@@ -167,6 +183,8 @@ tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *e
 void tare_dump_close(tare_dump *dump) {
     if (dump != NULL) tare_arena_free(dump->arena);
 }
+
+bool tare_dump_is_file(const tare_dump *dump) { return dump->file != NULL; }
 
 size_t tare_dump_count(const tare_dump *dump) { return dump->ids.count; }
 
@@ -190,8 +208,8 @@ size_t tare_dump_find(const tare_dump *dump, const char *id) {
 tare_status tare_dump_get(const tare_dump *dump, size_t index, tare_npz **out, tare_error *err) {
     *out = NULL;
     tare_arena *arena = tare_arena_new();
-    const char *path =
-        arena == NULL ? NULL : tare_arena_printf(arena, "%s/%s.npz", dump->directory, dump->ids.at[index]);
+    const char *path = dump->file;
+    if (path == NULL && arena != NULL) path = tare_dump_path(dump->directory, dump->ids.at[index], arena);
     tare_status status = path == NULL ? tare_fail_memory(err, 0) : tare_npz_open(out, path, err);
     tare_arena_free(arena);
     return status;

@@ -5,6 +5,9 @@
 
 #include "samples/npz.h"
 
+/* DIR/<id>.npz, or with id NULL the list, on the arena; NULL: no memory. */
+const char *tare_dump_path(const char *directory, const char *id, tare_arena *arena);
+
 /* ---- writing ---- */
 typedef struct tare_dump_writer tare_dump_writer;
 
@@ -20,9 +23,10 @@ tare_status tare_dump_end(tare_dump_writer *dump, tare_status status, tare_error
 /* ---- reading ---- */
 typedef struct tare_dump tare_dump;
 
-/* A directory whose list.txt names .npz files, or, without one, all .npz in it. */
-tare_status tare_dump_open(tare_dump **out, const char *directory, tare_error *err);
+/* A directory whose list.txt names .npz files, or, without one, all .npz in it; or a file, one .npz of one sample. */
+tare_status tare_dump_open(tare_dump **out, const char *path, tare_error *err);
 void tare_dump_close(tare_dump *dump); /* NULL is fine */
+bool tare_dump_is_file(const tare_dump *dump);
 size_t tare_dump_count(const tare_dump *dump);
 /* Sorted as text: the file's name without .npz. */
 const char *tare_dump_id(const tare_dump *dump, size_t index);

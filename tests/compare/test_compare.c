@@ -172,6 +172,8 @@ static void dumps_as_sides(void **state) {
     const tare_compare_options options = { .cpu = tare_cpu_detect() };
     tare_comparison *none;
     remove(test_path(first, "000003.npz"));
+    tare_side_close(exact);
+    assert_ok(tare_side_open_dump(&exact, "exact", first, &err));
     assert_error(tare_compare(&none, model, exact, f.samples, &options, NULL, &err), TARE_E_USAGE,
                  "'exact' has no tensors of sample '000003'");
     tare_side_close(model);

@@ -143,6 +143,16 @@ static void test_dump(void **state) {
     tare_npz_close(npz);
     tare_dump_close(dump);
 
+    assert_ok(tare_dump_open(&dump, test_path(folder, "b.npz"), &err)); /* one file is a dump of one sample */
+    assert_true(tare_dump_is_file(dump));
+    assert_int_equal(tare_dump_count(dump), 1);
+    assert_string_equal(tare_dump_id(dump, 0), "b");
+    assert_ok(tare_dump_get(dump, 0, &npz, &err));
+    tare_npz_close(npz);
+    tare_dump_close(dump);
+    assert_error(tare_dump_open(&dump, test_path(folder, "list.txt"), &err), TARE_E_USAGE, "is no .npz");
+    assert_error(tare_dump_open(&dump, test_path(folder, "c.npz"), &err), TARE_E_IO, "no directory");
+
     assert_ok(
         tare_dump_begin(&writer, folder, &err)); /* a run that fails leaves no list that could be taken for whole */
     tare_error kept = { .status = TARE_E_LIMIT };
