@@ -1,12 +1,14 @@
 """The bench: a folder with models and data in it, and what the program makes of them."""
 import json
+import os
 import pathlib
 
 import numpy as np
 import onnx
 import onnxruntime
+import pytest
 from onnx import TensorProto, helper, numpy_helper
-from program import check_error, run_program
+from program import check_error, find_program, run_program
 
 F32, U8, S8, S16, S32, S64 = (TensorProto.FLOAT, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT16, TensorProto.INT32,
                               TensorProto.INT64)
@@ -151,3 +153,10 @@ class Bench:
 
     def refuse(self, status, verb, *arguments, words=()):
         check_error(run_program(verb, *arguments), status, *words)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    if not os.access(find_program(), os.X_OK):
+        pytest.skip(f"{find_program()} is not there: run by ctest, or build first")
+    return Bench(tmp_path)
