@@ -1,11 +1,10 @@
 /* Comparing what paths name: models and dumps. */
 #include <tare/compare.h>
 
-#include <string.h>
-
 #include "api/work.h"
 #include "compare/compare.h"
 #include "report/flows.h"
+#include "samples/dump.h"
 
 const tare_field tare_comparing_fields[] = {
     { "nodes", TARE_FIELD_BOOL, offsetof(tare_comparing, nodes),
@@ -34,14 +33,9 @@ typedef struct job {
     tare_compare_options options;
 } job;
 
-/* A directory, or an archive by its name: no model is called so. */
-static bool is_dump(const char *path) {
-    const size_t length = strlen(path);
-    return tare_path_is_directory(path) || (length > 4 && !strcmp(path + length - 4, ".npz"));
-}
-
 static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
-    if (is_dump(s->path)) return tare_side_open_dump(&s->side, s->path, s->path, err);
+    const bool is_dump = tare_path_is_directory(s->path) || tare_dump_is_archive(s->path); /* no model is called so */
+    if (is_dump) return tare_side_open_dump(&s->side, s->path, s->path, err);
     TARE_TRY(tare_model_open(&s->model, s->path, j->open, log, err));
     if (!j->first_model) j->first_model = s->model;
     return tare_side_open_model(&s->side, s->path, s->model, (tare_backend)options->backend, err);

@@ -93,6 +93,8 @@ static bool is_archive(const char *name, size_t length) {
     return length > ENDING && memcmp(name + length - ENDING, ending, ENDING) == 0;
 }
 
+bool tare_dump_is_archive(const char *path) { return is_archive(path, strlen(path)); }
+
 /* A line or a file's name: NAME.npz. */
 static tare_status add_name(tare_dump *dump, const char *name, size_t length, tare_error *err) {
     if (!is_archive(name, length) || memchr(name, '/', length) != NULL || memchr(name, '\0', length) != NULL) {

@@ -8,6 +8,9 @@
 /* DIR/<id>.npz, or with id NULL the list, on the arena; NULL: no memory. */
 const char *tare_dump_path(const char *directory, const char *id, tare_arena *arena);
 
+/* Does the name say that it is one .npz? */
+bool tare_dump_is_archive(const char *path);
+
 /* ---- writing ---- */
 typedef struct tare_dump_writer tare_dump_writer;
 
