@@ -27,6 +27,8 @@ TARE_API tare_status tare_model_save(const tare_model *model, const char *path, 
 
 /* What save refuses by the name alone: to be asked before long work. */
 TARE_API tare_status tare_model_check_path(const tare_model *model, const char *path, tare_error *err);
+/* TARE_E_USAGE when `path` is a file the model was read from: the same for what is no model. */
+TARE_API tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err);
 
 /* What tare made of it, as its file says: "original_float" (nothing yet), "optimized_float", "calibrated", "quantized". */
 TARE_API const char *tare_model_stage(const tare_model *model);

@@ -8,7 +8,6 @@ typedef struct tare_ranges tare_ranges;
 
 typedef struct tare_calibration_options {
     bool skip_nonfinite;
-    const char *shard; /* "I/N", from 0 */
 } tare_calibration_options;
 extern TARE_API const tare_field tare_calibration_fields[];
 
@@ -35,21 +34,31 @@ typedef struct tare_quantization {
 } tare_quantization;
 extern TARE_API const tare_field tare_quantization_fields[];
 
+/* Runs the model, which tare_model_optimize went over, and counts what its values are. `shard`: "I/N", only every N-th
+ * sample from the I-th (from 0); NULL: all. options and work may be NULL. Free it with tare_ranges_free. */
 TARE_API tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
-                                          const tare_calibration_options *options, const tare_work_options *work,
-                                          tare_log *log, tare_error *err);
+                                          const char *shard, const tare_calibration_options *options,
+                                          const tare_work_options *work, tare_log *log, tare_error *err);
 /* Written whole or not at all, as JSON (docs/formats/ranges.md), and read back before it gets its name: the same bytes for
  * the same statistics. Errors of a read say "PATH: where: what". */
 TARE_API tare_status tare_ranges_write(const tare_ranges *ranges, const char *path, tare_error *err);
 TARE_API tare_status tare_ranges_read(tare_ranges **out, const char *path, tare_error *err);
 /* Adds what `from` saw, in any order; TARE_E_MALFORMED when it saw another model. `into` is of no use after an error. */
 TARE_API tare_status tare_ranges_merge(tare_ranges *into, const tare_ranges *from, tare_error *err);
-TARE_API void tare_ranges_free(tare_ranges *ranges);
+TARE_API void tare_ranges_free(tare_ranges *ranges); /* NULL is fine */
+/* The ranges of some files added up. TARE_E_USAGE when `to`, where they are meant to go, is one of the files. */
+TARE_API tare_status tare_ranges_merge_files(tare_ranges **out, const char *const *paths, size_t count, const char *to,
+                                             tare_error *err);
+/* What was seen, value by value: schema "tare-ranges-seen/1". `path` is what the text calls it. */
+TARE_API tare_status tare_ranges_tell(const tare_ranges *ranges, const char *path, tare_report **report,
+                                      tare_error *err);
 
-/* Optimizes, calibrates (unless ranges are given), quantizes, measures on held-out samples. The result is a new model. */
+/* Calibrates on the samples, or takes `ranges` (NULL: none) of the same model instead, and quantizes a copy of the model,
+ * which tare_model_optimize went over. Beside ranges, samples (may be NULL then) are for method auto alone: TARE_E_USAGE
+ * without it. calibration and work may be NULL. */
 TARE_API tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
                                          const tare_ranges *ranges, const tare_quantization *options,
                                          const tare_calibration_options *calibration, const tare_work_options *work,
-                                         tare_report **report, tare_log *log, tare_error *err);
+                                         tare_log *log, tare_error *err);
 
 #endif

@@ -76,5 +76,7 @@ TARE_API tare_status tare_samples_from_options(tare_samples **out, const tare_mo
                                                tare_log *log, tare_error *err);
 TARE_API void tare_samples_close(tare_samples *samples); /* NULL is fine */
 TARE_API size_t tare_samples_count(const tare_samples *samples);
+/* TARE_E_USAGE when `path` is a file they are read from: to be asked before something is written there. */
+TARE_API tare_status tare_samples_check_path(const tare_samples *samples, const char *path, tare_error *err);
 
 #endif

@@ -11,13 +11,16 @@ static bool is_own_file(const tare_model *model, const char *path) {
     return false;
 }
 
+tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err) {
+    if (!is_own_file(model, path)) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
+}
+
 tare_status tare_model_check_path(const tare_model *model, const char *path, tare_error *err) {
     if (!tare_format_to_write(path))
         return tare_fail(err, TARE_E_USAGE, "%s: the extension names no format that tare writes; there is: .onnx",
                          path);
-    if (is_own_file(model, path))
-        return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
-    return TARE_OK;
+    return tare_model_check_inputs(model, path, err);
 }
 
 tare_status tare_model_save(const tare_model *model, const char *path, tare_log *log, tare_error *err) {

@@ -16,8 +16,6 @@ const tare_field tare_calibration_fields[] = {
     { "skip-nonfinite", TARE_FIELD_BOOL, offsetof(tare_calibration_options, skip_nonfinite),
       .help = "go on where NaN or Inf is met, instead of stopping: in activations they are counted, nodes with such "
               "weights stay float" },
-    { "shard", TARE_FIELD_STRING, offsetof(tare_calibration_options, shard), .metavar = "I/N",
-      .help = "only every N-th sample from the I-th (from 0); `tare merge` adds shards up" },
     { .type = TARE_FIELD_END },
 };
 
@@ -71,8 +69,7 @@ static tare_status calibrate_options(tare_calibrate_options *to, const tare_cali
                                      const tare_work_options *work, tare_error *err) {
     *to = (tare_calibrate_options){ .threads = work ? (size_t)work->threads : 0,
                                     .skip_nonfinite = options && options->skip_nonfinite };
-    TARE_TRY(tare_work_cpu(work, &to->cpu, err));
-    return parse_shard(options ? options->shard : NULL, to, err);
+    return tare_work_cpu(work, &to->cpu, err);
 }
 
 /* Says which file it was. */
@@ -94,10 +91,11 @@ static tare_status calibrate_finite(tare_ranges **out, const tare_model *model, 
 }
 
 tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
-                                 const tare_calibration_options *options, const tare_work_options *work, tare_log *log,
-                                 tare_error *err) {
+                                 const char *shard, const tare_calibration_options *options,
+                                 const tare_work_options *work, tare_log *log, tare_error *err) {
     tare_calibrate_options calibrate;
     TARE_TRY(calibrate_options(&calibrate, options, work, err));
+    TARE_TRY(parse_shard(shard, &calibrate, err));
     return calibrate_finite(out, model, samples, &calibrate, log, err);
 }
 
@@ -171,7 +169,7 @@ static tare_status try_ranges(flow *f, const tare_ranges *ranges, const tare_ran
 
 /* Ranges of the samples that are not held out are tried on those that are; then both together are the ranges. */
 static tare_status calibrate_and_try(flow *f, tare_ranges **out, tare_error *err) {
-    const bool holds = tare_samples_count(f->samples) >= HOLD_LEAST && !f->calibrate.shards;
+    const bool holds = tare_samples_count(f->samples) >= HOLD_LEAST;
     tare_calibrate_options some = f->calibrate;
     some.hold = holds ? HOLD : 0;
     some.hold_side = 1;
@@ -205,21 +203,27 @@ static tare_status quantize_copy(flow *f, const tare_ranges *ranges, tare_error 
     return tare_graph_verify(f->model->graph, err);
 }
 
+static tare_status take_ranges(flow *f, const tare_ranges *given, tare_error *err) {
+    TARE_TRY(told(f->model, tare_ranges_check(given, f->model, err), err));
+    TARE_TRY(told(f->model, tare_ranges_check_finite(given, f->log, err), err));
+    if (!f->samples) return TARE_OK;
+    if (!tare_quantize_tries(&f->quantize))
+        return tare_fail(err, TARE_E_USAGE,
+                         "ranges are given, so samples are for method auto alone: leave --data or --ranges out");
+    return try_ranges(f, given, NULL, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err);
+}
+
 /* `given` ranges, or *own ones, which the caller frees. */
 static tare_status quantize(flow *f, const tare_ranges *given, tare_ranges **own, tare_error *err) {
     TARE_TRY(told(f->model, tare_quantize_check_finite(f->model, &f->quantize, f->log, err), err));
-    if (!given)
-        TARE_TRY(calibrate_needs(f, own, err));
-    else if (f->samples && tare_quantize_tries(&f->quantize))
-        TARE_TRY(try_ranges(f, given, NULL, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err));
+    TARE_TRY(given ? take_ranges(f, given, err) : calibrate_needs(f, own, err));
     return told(f->model, quantize_copy(f, given ? given : *own, err), err);
 }
 
 tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
                                 const tare_ranges *ranges, const tare_quantization *options,
                                 const tare_calibration_options *calibration, const tare_work_options *work,
-                                tare_report **report, tare_log *log, tare_error *err) {
-    (void)report;
+                                tare_log *log, tare_error *err) {
     flow f = { .arena = tare_arena_new(), .samples = samples, .log = log };
     const size_t rule_count = 2 * options->keep_float.count + options->rules.count;
     tare_rule *rules = f.arena ? tare_arena_alloc(f.arena, rule_count + 1, sizeof *rules) : NULL;

@@ -1,9 +1,9 @@
 /* Running samples and writing what comes out: one .npz a sample. */
 #include <tare/run.h>
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/inputs.h"
 #include "api/work.h"
 #include "run/each.h"
 #include "samples/dump.h"
@@ -121,37 +121,20 @@ static tare_status run_all(job *j, const tare_session_options *options, tare_poo
     return status;
 }
 
-typedef struct inputs {
-    tare_file_id *ids;
-    size_t count;
-} inputs;
-
-static tare_status check_output(const inputs *read, const char *path, tare_error *err) {
-    tare_file_id there;
-    if (!tare_path_identify(path, &there)) return TARE_OK;
-    if (!bsearch(&there, read->ids, read->count, sizeof there, tare_file_id_compare)) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "%s: is a file the samples are read from; inputs are never touched", path);
-}
-
 /* Before anything is run: no output may be the file of a sample. */
 static tare_status check_outputs(const job *j, tare_arena *arena, tare_error *err) {
-    inputs read;
-    TARE_TRY(tare_samples_identify(j->samples, arena, &read.ids, &read.count, err));
-    if (j->is_file) return check_output(&read, j->to, err);
+    tare_inputs read;
+    TARE_TRY(tare_inputs_list(&read, j->samples, arena, err));
+    if (j->is_file) return tare_inputs_check(&read, j->to, err);
     for (size_t i = 0; i < tare_samples_count(j->samples); i++) {
         const tare_arena_mark mark = tare_arena_get_mark(arena);
         const char *path = tare_dump_path(j->to, tare_samples_id(j->samples, i), arena);
         if (!path) return tare_fail_memory(err, 0);
-        TARE_TRY(check_output(&read, path, err));
+        TARE_TRY(tare_inputs_check(&read, path, err));
         tare_arena_release(arena, mark);
     }
     const char *list = tare_dump_path(j->to, NULL, arena);
-    return list ? check_output(&read, list, err) : tare_fail_memory(err, 0);
-}
-
-static bool ends_in(const char *path, const char *ending) {
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && !strcmp(path + length - tail, ending);
+    return list ? tare_inputs_check(&read, list, err) : tare_fail_memory(err, 0);
 }
 
 static tare_status run_job(job *j, const tare_run_options *run, const tare_work_options *work, tare_arena *arena,
@@ -159,7 +142,7 @@ static tare_status run_job(job *j, const tare_run_options *run, const tare_work_
     tare_session_options options = { .backend = (tare_backend)run->backend };
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
-    j->is_file = ends_in(j->to, ".npz");
+    j->is_file = tare_dump_is_archive(j->to);
     if (j->is_file && tare_samples_count(j->samples) != 1)
         return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
                          tare_samples_count(j->samples));

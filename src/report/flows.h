@@ -3,6 +3,7 @@
 #ifndef TARE_REPORT_FLOWS_H
 #define TARE_REPORT_FLOWS_H
 
+#include "calibrate/calibrate.h"
 #include "compare/compare.h"
 #include "passes/pass.h"
 #include "report/check.h"
@@ -15,6 +16,9 @@ void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes
                           size_t count);
 
 void tare_report_ops(tare_report *report, bool markdown);
+
+/* `arena` is for the while of it. */
+void tare_report_ranges(tare_report *report, const tare_ranges *ranges, const char *path, tare_arena *arena);
 
 json_t *tare_report_metrics(tare_report *report, const tare_metrics *metrics);
 void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);

@@ -40,6 +40,7 @@ VERBS = {
     "info": lambda model, out: ["info", model, "--nodes", "--values", "--memory"],
     "optimize": lambda model, out: ["optimize", model, "-o", out],
     "run": lambda model, out: ["run", model, "--data", "random:2", "-o", out.with_suffix("")],
+    "calibrate": lambda model, out: ["calibrate", model, "--data", "random:2", "-o", out.with_suffix(".json")],
     "quantize": lambda model, out: ["quantize", model, "--data", "random:2", "-o", out],
     "compare": lambda model, out: ["compare", model, model, "--data", "random:2"],
     "debug": lambda model, out: ["debug", model, "--data", "random:2"],
