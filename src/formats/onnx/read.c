@@ -23,8 +23,10 @@ static tare_status take(tare_arena *arena, const tare_wire *wire, const tare_wir
         return err->status = TARE_E_LIMIT;
     }
     if (!tare_onnx_is_text(bytes)) return tare_wire_fail(wire, field, err, "text that is not UTF-8 or holds a NUL");
-    *to = tare_arena_copy(arena, bytes.at, bytes.size);
-    return *to ? TARE_OK : tare_fail_memory(err, bytes.size);
+    const char *text = tare_arena_copy(arena, bytes.at, bytes.size);
+    if (!text) return tare_fail_memory(err, bytes.size);
+    *to = text;
+    return TARE_OK;
 }
 
 tare_status tare_onnx_take_name(tare_onnx_reader *reader, const tare_wire *wire, const tare_wire_field *field,
