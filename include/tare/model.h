@@ -30,7 +30,8 @@ TARE_API tare_status tare_model_check_path(const tare_model *model, const char *
 /* TARE_E_USAGE when `path` is a file the model was read from: the same for what is no model. */
 TARE_API tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err);
 
-/* What tare made of it, as its file says: "original_float" (nothing yet), "optimized_float", "calibrated", "quantized". */
+/* What tare made of it, as its file says: "original_float" (nothing yet), "optimized_float", "calibrated", "quantized"; this
+ * also when the file says nothing and computed values have scales, as in the int8 models of other tools. */
 TARE_API const char *tare_model_stage(const tare_model *model);
 
 typedef struct tare_optimize_options {

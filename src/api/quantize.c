@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/stage.h"
 #include "api/work.h"
 #include "calibrate/calibrate.h"
 #include "passes/pass.h"
@@ -200,6 +201,7 @@ static tare_status calibrate_needs(flow *f, tare_ranges **out, tare_error *err) 
 static tare_status quantize_copy(flow *f, const tare_ranges *ranges, tare_error *err) {
     TARE_TRY(tare_quantize_choose(f->model, ranges, &f->quantize, f->log, err));
     TARE_TRY(tare_quantize_round(f->model, &f->quantize, err));
+    TARE_TRY(tare_model_set_quantized(f->model, f->quantize.target->name, err));
     return tare_graph_verify(f->model->graph, err);
 }
 

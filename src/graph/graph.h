@@ -73,6 +73,9 @@ typedef struct tare_quant {
 
 /* Prints "minmax", "percentile 99.99", "same as 'x'", … */
 void tare_origin_print(char *to, size_t size, const tare_origin *origin);
+/* What files call the kinds: "minmax", "same", … False: no such kind. */
+const char *tare_origin_kind_name(tare_origin_kind kind);
+bool tare_origin_kind_find(const char *name, tare_origin_kind *kind);
 
 typedef struct tare_use {
     tare_node *node;
@@ -165,6 +168,8 @@ struct tare_model {
     TARE_VEC(const char *) symbols;     /* names of symbolic dimensions; dim = -2 - index */
     tare_map symbol_numbers;            /* the same by name: index + 1 */
     tare_map aliases;                   /* name of a removed value: tare_alias * */
+    tare_map origins;                   /* name of a tensor of codes, as Q and DQ nodes have it: const tare_origin *,
+                                           where it is another than TARE_ORIGIN_QDQ */
     TARE_VEC(tare_file) files;          /* mapped, closed with the model; of a copy: only which they are */
     tare_map names, node_names;         /* every name that was ever used, in all graphs: new ones keep clear of them */
     const void *extra;                  /* the format's own */
@@ -175,6 +180,11 @@ tare_status tare_model_new(tare_model **out, tare_error *err);
 void tare_model_free(tare_model *model); /* NULL is fine */
 /* A copy that may be edited on its own; constants are shared with the original, which must outlive it. */
 tare_status tare_model_copy(tare_model **out, const tare_model *model, tare_error *err);
+
+/* The first property of this key; NULL: none. */
+const char *tare_model_property(const tare_model *model, const char *key);
+/* One property of this key, in the place of the first; both texts are borrowed. value NULL: none any more. */
+tare_status tare_model_set_property(tare_model *model, const char *key, const char *value, tare_error *err);
 
 /* ---- building and editing; all keep producers and uses right ---- */
 

@@ -24,6 +24,7 @@ tare_status tare_model_new(tare_model **out, tare_error *err) {
     }
     model->arena = arena;
     tare_map_init(&model->aliases, arena);
+    tare_map_init(&model->origins, arena);
     tare_map_init(&model->names, arena);
     tare_map_init(&model->symbol_numbers, arena);
     tare_map_init(&model->node_names, arena);
@@ -41,6 +42,31 @@ void tare_model_free(tare_model *model) {
     for (size_t i = 0; i < model->files.count; i++) tare_file_close(&model->files.at[i]);
     tare_arena_free(model->arena);
 }
+
+/* ---- properties ---- */
+
+const char *tare_model_property(const tare_model *model, const char *key) {
+    for (size_t i = 0; i < model->properties.count; i++)
+        if (!strcmp(model->properties.at[i].key, key)) return model->properties.at[i].value;
+    return NULL;
+}
+
+tare_status tare_model_set_property(tare_model *model, const char *key, const char *value, tare_error *err) {
+    const tare_property property = { .key = key, .value = value };
+    size_t kept = 0;
+    bool is_set = !value;
+    for (size_t i = 0; i < model->properties.count; i++) {
+        const tare_property old = model->properties.at[i];
+        const bool is_it = !strcmp(old.key, key);
+        if (is_it && is_set) continue;
+        is_set |= is_it;
+        model->properties.at[kept++] = is_it ? property : old;
+    }
+    model->properties.count = kept;
+    return is_set || tare_vec_push(model->arena, &model->properties, property) ? TARE_OK : tare_fail_memory(err, 0);
+}
+
+/* ---- */
 
 int64_t tare_model_symbol(tare_model *model, const char *name) {
     uintptr_t number = (uintptr_t)tare_map_get(&model->symbol_numbers, name);
@@ -121,16 +147,21 @@ static tare_status copy_graph(tare_graph *to, const tare_graph *from, tare_error
     return TARE_OK;
 }
 
+static tare_status copy_map(tare_map *to, const tare_map *from, tare_error *err) {
+    for (size_t i = 0; i < from->entries.count; i++) {
+        const tare_map_entry *entry = &from->entries.at[i];
+        if (entry->value && !tare_map_put(to, entry->key, entry->value)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
 static tare_status copy_lists(tare_model *to, const tare_model *from, tare_error *err) {
     for (size_t i = 0; i < from->properties.count; i++)
         if (!tare_vec_push(to->arena, &to->properties, from->properties.at[i])) return tare_fail_memory(err, 0);
     for (size_t i = 0; i < from->symbols.count; i++)
         if (tare_model_symbol(to, from->symbols.at[i]) == TARE_DIM_UNKNOWN) return tare_fail_memory(err, 0);
-    for (size_t i = 0; i < from->aliases.entries.count; i++) {
-        const tare_map_entry *entry = &from->aliases.entries.at[i];
-        if (entry->value && !tare_map_put(&to->aliases, entry->key, entry->value)) return tare_fail_memory(err, 0);
-    }
-    return TARE_OK;
+    TARE_TRY(copy_map(&to->aliases, &from->aliases, err));
+    return copy_map(&to->origins, &from->origins, err);
 }
 
 /* The copy remembers which files it came from, so that none is written over; the bytes stay the first model's. */

@@ -1,19 +1,43 @@
 /* Who decided a scale, in words. */
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/graph.h"
 
-/* ORDER: origin. %s is the detail, %g the number. */
-static const char *const words[TARE_ORIGIN_COUNT] = {
-    [TARE_ORIGIN_QDQ] = "qdq",           [TARE_ORIGIN_CLIP] = "clip (QAT)", [TARE_ORIGIN_QONNX] = "qonnx",
-    [TARE_ORIGIN_MINMAX] = "minmax",     [TARE_ORIGIN_AVERAGE] = "average", [TARE_ORIGIN_PERCENTILE] = "percentile",
-    [TARE_ORIGIN_ENTROPY] = "entropy",   [TARE_ORIGIN_MSE] = "mse",         [TARE_ORIGIN_FIXED] = "fixed by",
-    [TARE_ORIGIN_SAME] = "same as",      [TARE_ORIGIN_WEIGHT] = "weight",   [TARE_ORIGIN_BIAS] = "bias = s_x*s_w",
-    [TARE_ORIGIN_CONSTANT] = "constant", [TARE_ORIGIN_RECIPE] = "recipe",   [TARE_ORIGIN_REPAIRED] = "repaired",
+/* ORDER: origin. `name` is what files say, and never changes; `words` what people read. */
+static const struct {
+    const char *name, *words;
+} kinds[TARE_ORIGIN_COUNT] = {
+    [TARE_ORIGIN_QDQ] = { "qdq", "qdq" },
+    [TARE_ORIGIN_CLIP] = { "clip", "clip (QAT)" },
+    [TARE_ORIGIN_QONNX] = { "qonnx", "qonnx" },
+    [TARE_ORIGIN_MINMAX] = { "minmax", "minmax" },
+    [TARE_ORIGIN_AVERAGE] = { "average", "average" },
+    [TARE_ORIGIN_PERCENTILE] = { "percentile", "percentile" },
+    [TARE_ORIGIN_ENTROPY] = { "entropy", "entropy" },
+    [TARE_ORIGIN_MSE] = { "mse", "mse" },
+    [TARE_ORIGIN_FIXED] = { "fixed", "fixed by" },
+    [TARE_ORIGIN_SAME] = { "same", "same as" },
+    [TARE_ORIGIN_WEIGHT] = { "weight", "weight" },
+    [TARE_ORIGIN_BIAS] = { "bias", "bias = s_x*s_w" },
+    [TARE_ORIGIN_CONSTANT] = { "constant", "constant" },
+    [TARE_ORIGIN_RECIPE] = { "recipe", "recipe" },
+    [TARE_ORIGIN_REPAIRED] = { "repaired", "repaired" },
 };
 
+const char *tare_origin_kind_name(tare_origin_kind kind) { return kinds[kind].name; }
+
+bool tare_origin_kind_find(const char *name, tare_origin_kind *kind) {
+    for (int k = 0; k < TARE_ORIGIN_COUNT; k++) {
+        if (strcmp(kinds[k].name, name) != 0) continue;
+        *kind = (tare_origin_kind)k;
+        return true;
+    }
+    return false;
+}
+
 void tare_origin_print(char *to, size_t size, const tare_origin *origin) {
-    const char *word = words[origin->kind], *detail = origin->detail ? origin->detail : "";
+    const char *word = kinds[origin->kind].words, *detail = origin->detail ? origin->detail : "";
     const char *tried = origin->is_tried ? "auto: " : "";
     int n;
     if (origin->kind == TARE_ORIGIN_PERCENTILE)

@@ -102,6 +102,21 @@ static tare_status refuse(const tare_node *node, const scales *s, size_t index, 
                      node->type);
 }
 
+/* The codes that a Q makes or a DQ reads. */
+static const tare_value *codes_of(const tare_node *node) {
+    return tare_node_is(node, "QuantizeLinear") ? node->outputs[0] : node->inputs[0];
+}
+
+static tare_status keep_repaired(const tare_node *node, float scale, tare_error *err) {
+    tare_model *model = node->graph->model;
+    tare_origin *origin = tare_arena_alloc(model->arena, 1, sizeof *origin);
+    if (!origin) return tare_fail_memory(err, sizeof *origin);
+    *origin = (tare_origin){ .kind = TARE_ORIGIN_REPAIRED,
+                             .was = tare_arena_printf(model->arena, "qdq with a scale of %.9g", (double)scale) };
+    return origin->was && tare_map_put(&model->origins, codes_of(node)->name, origin) ? TARE_OK
+                                                                                      : tare_fail_memory(err, 0);
+}
+
 static tare_status repair(tare_node *node, const scales *s, tare_log *log, tare_error *err) {
     tare_model *model = node->graph->model;
     const tare_tensor *old = node->inputs[1]->constant;
@@ -115,6 +130,7 @@ static tare_status repair(tare_node *node, const scales *s, tare_log *log, tare_
         if (!means_zero(node, s, i)) return refuse(node, s, i, err);
         tare_log_warn(log, "tensor '%s': the scale of channel %zu was %.9g and is 1 now; all its codes mean 0",
                       node->inputs[0]->name, i, (double)to[i]);
+        TARE_TRY(keep_repaired(node, to[i], err));
         to[i] = 1;
     }
     TARE_TRY(tare_graph_add_constant(node->graph, node->inputs[1]->name, tensor, NULL, true, &fresh, err));
@@ -157,11 +173,16 @@ static tare_status read_zero_points(const tare_value *value, size_t count, int32
     return TARE_OK;
 }
 
+/* What the file says of the codes. */
+static tare_origin origin_of(const tare_model *model, const tare_value *codes) {
+    const tare_origin *told = tare_map_get(&model->origins, codes->name);
+    return told ? *told : (tare_origin){ .kind = TARE_ORIGIN_QDQ };
+}
+
 tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_error *err) {
     tare_model *model = node->graph->model;
     const tare_value *scale = node->inputs[1], *zero = tare_node_input(node, 2);
     int64_t axis = tare_attr_int(node, "axis", 1), block = tare_attr_int(node, "block_size", 0);
-    bool is_q = tare_node_is(node, "QuantizeLinear");
     *out = NULL;
     if (!scale->constant || scale->constant->dtype != TARE_F32 || (zero && !zero->constant)) return TARE_OK;
     size_t count = scale->constant->size / sizeof(float);
@@ -171,14 +192,15 @@ tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_er
     int32_t *zero_points = tare_arena_alloc(model->arena, count, sizeof *zero_points);
     if (!quant || !zero_points) return tare_fail_memory(err, count * sizeof *zero_points);
     TARE_TRY(read_zero_points(zero, count, zero_points, model->arena, err));
-    tare_dtype code = is_q ? node->outputs[0]->dtype : node->inputs[0]->dtype;
+    const tare_value *codes = codes_of(node);
+    const tare_dtype code = codes->dtype;
     *quant = (tare_quant){ .code = code,
                            .axis = is_single ? -1 : (int)axis,
                            .block = block,
                            .count = count,
                            .scale = scale->constant->data,
                            .zero_point = zero_points,
-                           .origin = { .kind = TARE_ORIGIN_QDQ },
+                           .origin = origin_of(model, codes),
                            .contrib = (code == TARE_S16 || code == TARE_U16) && model->opset < OPSET_WIDE };
     *out = quant;
     return TARE_OK;

@@ -81,7 +81,8 @@ static tare_status make_quant(tare_scheme *s, const tare_product *p, tare_quant 
                            .count = c.count,
                            .scale = scale,
                            .zero_point = zero_point,
-                           .origin = { .kind = TARE_ORIGIN_WEIGHT },
+                           .origin = { .kind = TARE_ORIGIN_WEIGHT,
+                                       .was = raised ? "max|w| / 127, too fine for the bias" : NULL },
                            .narrow = true };
     *out = quant;
     return TARE_OK;

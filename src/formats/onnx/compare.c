@@ -155,12 +155,21 @@ static tare_status compare_graph(const tare_onnx_writing *writing, const tare_gr
     return other ? differ(err, "too many nodes", want->name) : TARE_OK;
 }
 
+static bool are_properties_equal(const tare_model *want, const tare_model *got) {
+    if (want->properties.count != got->properties.count) return false;
+    for (size_t i = 0; i < want->properties.count; i++) {
+        const tare_property *a = &want->properties.at[i], *b = &got->properties.at[i];
+        if (strcmp(a->key, b->key) != 0 || strcmp(a->value, b->value) != 0) return false;
+    }
+    return true;
+}
+
 tare_status tare_onnx_compare(const tare_onnx_writing *writing, const tare_model *got, tare_error *err) {
     const tare_model *want = writing->model;
     if (want->opset != got->opset || want->ir_version != got->ir_version)
         return tare_fail(err, TARE_E_BUG, "opset %lld and IR version %lld, want %lld and %lld", (long long)got->opset,
                          (long long)got->ir_version, (long long)want->opset, (long long)want->ir_version);
-    if (!texts_equal(want->producer_name, got->producer_name) || want->properties.count != got->properties.count)
+    if (!texts_equal(want->producer_name, got->producer_name) || !are_properties_equal(want, got))
         return tare_fail(err, TARE_E_BUG, "the model's properties");
     return compare_graph(writing, want->graph, got->graph, err);
 }

@@ -6,6 +6,9 @@
 #include "formats/format.h"
 #include "formats/onnx/wire.h"
 
+/* The property that says who decided the scales: origins.c. */
+#define TARE_ONNX_ORIGINS "tare.origins"
+
 /* Whole fields (tag and all) that tare does not look into: unknown ones, documentation, metadata, annotations. */
 typedef TARE_VEC(tare_span) tare_spans;
 

@@ -123,7 +123,8 @@ static tare_status read_property(tare_onnx_reader *reader, const tare_wire_field
                                      .value = tare_arena_copy(arena, value.at, value.size) };
     if (!property.key || !property.value || !tare_vec_push(arena, &reader->model->properties, property))
         return tare_fail_memory(err, value.size);
-    return TARE_OK;
+    if (strcmp(property.key, TARE_ONNX_ORIGINS) != 0) return TARE_OK;
+    return tare_onnx_read_origins(reader->model, property.value, reader->options->log, err);
 }
 
 /* The parts that are read once the whole header is known. */

@@ -82,6 +82,9 @@ const char *tare_onnx_inner_name(tare_onnx_reader *reader, const tare_onnx_scope
 int64_t tare_onnx_opset(const tare_onnx_reader *reader, const tare_onnx_scope *scope, const char *domain);
 tare_status tare_onnx_read_import(tare_onnx_reader *reader, tare_span bytes, tare_onnx_import *to, tare_error *err);
 
+/* The model's property TARE_ONNX_ORIGINS; what it says that cannot be so is left out with a note. */
+tare_status tare_onnx_read_origins(tare_model *model, const char *text, tare_log *log, tare_error *err);
+
 /* GraphProto into an empty graph; scope NULL but in bodies inside of functions. */
 tare_status tare_onnx_read_graph(tare_onnx_reader *reader, tare_span bytes, tare_graph *graph,
                                  const tare_onnx_scope *scope, tare_error *err);

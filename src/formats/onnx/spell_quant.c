@@ -149,12 +149,21 @@ static tare_status add_value(const speller *to, tare_graph *graph, const char *n
     return TARE_OK;
 }
 
+/* Who decided the scale is said of the codes (origins.c). */
+static tare_status keep_origin(const speller *to, const tare_value *codes, const tare_quant *quant, tare_error *err) {
+    tare_map *origins = &to->model->origins;
+    tare_map_remove(origins, codes->name);
+    if (quant->origin.kind == TARE_ORIGIN_QDQ && !quant->origin.was) return TARE_OK;
+    return tare_map_put(origins, codes->name, (void *)(uintptr_t)&quant->origin) ? TARE_OK : tare_fail_memory(err, 0);
+}
+
 /* from → Q → NAME_quantized → DQ → result */
 static tare_status add_pair(speller *to, tare_graph *graph, tare_node *before, const char *name,
                             const tare_quant *quant, tare_value *from, tare_value *result, tare_error *err) {
     tare_value *parameters[2], *codes;
     TARE_TRY(add_parameters(to, name, quant, from, parameters, err));
     TARE_TRY(add_value(to, graph, name, "_quantized", quant->code, &from->shape, &codes, err));
+    TARE_TRY(keep_origin(to, codes, quant, err));
     TARE_TRY(add_node(to, graph, before, "QuantizeLinear", quant, from, parameters, codes, err));
     return add_node(to, graph, before, "DequantizeLinear", quant, codes, parameters, result, err);
 }
@@ -223,6 +232,7 @@ static tare_status spell_constant(speller *to, tare_value *value, tare_error *er
     source->extra = value->extra;
     if (is_float) return add_pair(to, graph, to->start, value->name, quant, source, value, err);
     TARE_TRY(add_parameters(to, value->name, quant, source, parameters, err));
+    TARE_TRY(keep_origin(to, source, quant, err));
     return add_node(to, graph, to->start, "DequantizeLinear", quant, source, parameters, value, err);
 }
 

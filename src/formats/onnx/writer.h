@@ -16,6 +16,8 @@ tare_status tare_onnx_lower(tare_model **out, const tare_model *model, const tar
 int64_t tare_onnx_quant_opset(const tare_graph *graph);
 /* Q and DQ nodes for the quantized values of a graph and its bodies; the model's opset is the file's. */
 tare_status tare_onnx_spell_quant(tare_graph *graph, const tare_write_options *options, tare_error *err);
+/* The model's origins as its property TARE_ONNX_ORIGINS: those of the Q and DQ nodes there are. */
+tare_status tare_onnx_write_origins(tare_model *model, tare_log *log, tare_error *err);
 
 /* The attribute that the node's input is in a file of this opset; NULL: it is an input. */
 const tare_op_dual *tare_onnx_dual_of(const tare_node *node, int input, int64_t opset);
