@@ -94,6 +94,8 @@ static tare_status look(tare_info *info, tare_arena *arena, tare_error *err) {
     const tare_format *format = info->model->path ? tare_format_to_read(info->model->path) : NULL;
     info->format = format ? format->name : NULL;
     info->stage = tare_model_stage(info->model);
+    info->target = tare_model_get_target(info->model);
+    info->tool = tare_model_get_tool(info->model);
     return TARE_OK;
 }
 

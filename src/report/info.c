@@ -61,7 +61,8 @@ static void tell_head(tare_report *report, const tare_info *info) {
     tare_report_fact(report, "format", "%s, opset %lld, %s%s%s%s%s%s", info->format ? info->format : "none",
                      (long long)model->opset, tare_cell_bytes(bytes, info->file_bytes), *producer ? ", by " : "",
                      producer, *version ? " " : "", version, "");
-    tare_report_fact(report, "stage", "%s", info->stage);
+    tare_report_fact(report, "stage", "%s%s%s%s%s", info->stage, info->target ? ", for target " : "",
+                     info->target ? info->target : "", info->tool ? ", by " : "", info->tool ? info->tool : "");
     tare_report_set(report, root, "path", tare_json_text(model->path));
     tare_report_set(report, root, "format", tare_json_text(info->format));
     tare_report_set(report, root, "opset", json_integer(model->opset));
@@ -69,6 +70,8 @@ static void tell_head(tare_report *report, const tare_info *info) {
     tare_report_set(report, root, "producer", tare_json_text(producer));
     tare_report_set(report, root, "producer_version", tare_json_text(version));
     tare_report_set(report, root, "stage", tare_json_text(info->stage));
+    tare_report_set(report, root, "target", tare_json_text(info->target));
+    tare_report_set(report, root, "tool", tare_json_text(info->tool));
     const tare_graph *graph = model->graph;
     tare_report_set(report, root, "inputs",
                     tell_ports(report, model, "input", graph->inputs.at, graph->inputs.count, true));
@@ -145,10 +148,8 @@ static void tell_quantized(tare_report *report, const tare_info *info) {
                          v ? " (" : "", v && !values.failed ? values.at : "", v ? ")" : "",
                          w && !weights.failed ? weights.at : "none");
         for (int k = 0, any = 0; k < TARE_ORIGIN_COUNT; k++) {
-            const tare_origin origin = { .kind = (tare_origin_kind)k };
-            char word[TARE_CELL_SIZE];
+            const char *word = tare_origin_kind_name((tare_origin_kind)k);
             if (!info->origins[k]) continue;
-            tare_origin_print(word, sizeof word, &origin);
             tare_text_printf(&who, "%s%s %zu", any++ ? ", " : "", word, info->origins[k]);
             tare_report_set(report, origins, word, tare_json_count(info->origins[k]));
         }
@@ -205,8 +206,13 @@ static void tell_nodes(tare_report *report, const tare_info *info) {
 
 /* ---- values ---- */
 
-static void tell_quant(tare_report *report, json_t *o, const tare_quant *quant, char scale[SHAPE], char zero[SHAPE],
-                       char origin[SHAPE]) {
+enum { ORIGIN = 512 }; /* names in it may be long; the table cuts them anyway */
+
+typedef struct quant_cells {
+    char scale[SHAPE], zero[SHAPE], axis[SHAPE], origin[ORIGIN];
+} quant_cells;
+
+static void tell_quant(tare_report *report, json_t *o, const tare_quant *quant, quant_cells *cells) {
     float least = quant->scale[0], most = quant->scale[0];
     json_t *scales = json_array(), *zeros = json_array();
     for (size_t i = 0; i < quant->count; i++) {
@@ -216,41 +222,54 @@ static void tell_quant(tare_report *report, json_t *o, const tare_quant *quant, 
         tare_report_push(report, zeros, json_integer(quant->zero_point[i]));
     }
     if (quant->count == 1)
-        snprintf(scale, SHAPE, "%.6g", (double)least);
+        snprintf(cells->scale, SHAPE, "%.6g", (double)least);
     else
-        snprintf(scale, SHAPE, "%.3g…%.3g", (double)least, (double)most);
-    snprintf(zero, SHAPE, quant->count == 1 ? "%d" : "%d…", quant->zero_point[0]);
-    tare_origin_print(origin, SHAPE, &quant->origin);
+        snprintf(cells->scale, SHAPE, "%.3g…%.3g", (double)least, (double)most);
+    snprintf(cells->zero, SHAPE, quant->count == 1 ? "%d" : "%d…", quant->zero_point[0]);
+    if (quant->axis >= 0) snprintf(cells->axis, SHAPE, "%d", quant->axis);
+    tare_origin_print(cells->origin, ORIGIN, &quant->origin);
     tare_report_set(report, o, "code", tare_json_text(tare_dtype_name(quant->code)));
     tare_report_set(report, o, "axis", quant->axis < 0 ? json_null() : json_integer(quant->axis));
+    tare_report_set(report, o, "block", quant->block ? json_integer(quant->block) : json_null());
     tare_report_set(report, o, "scale", scales);
     tare_report_set(report, o, "zero_point", zeros);
-    tare_report_set(report, o, "origin", tare_json_text(origin));
+    tare_report_set(report, o, "origin", tare_json_text(cells->origin));
 }
 
 static void tell_value(tare_report *report, tare_table *table, json_t *all, const tare_model *model,
                        const tare_value *value) {
-    char shape[SHAPE], scale[SHAPE] = "", zero[SHAPE] = "", origin[SHAPE] = "";
+    char shape[SHAPE];
     const tare_quant *quant = value->quant;
+    quant_cells cells = { "", "", "", "" };
     json_t *o = json_object();
     tare_report_set(report, o, "type", tare_json_text(tare_dtype_name(value->dtype)));
     tare_report_set(report, o, "shape", tare_json_shape(report, &value->shape, model));
     tare_report_set(report, o, "constant", json_boolean(value->constant != NULL));
-    if (quant) tell_quant(report, o, quant, scale, zero, origin);
+    if (quant) tell_quant(report, o, quant, &cells);
     tare_report_set(report, all, value->name, o);
     tare_table_row(table, (const char *const[]){ value->name, tare_dtype_name(quant ? quant->code : value->dtype),
-                                                 shape_cell(shape, &value->shape, model), scale, zero, origin });
+                                                 shape_cell(shape, &value->shape, model), cells.axis, cells.scale,
+                                                 cells.zero, cells.origin });
+}
+
+/* Of bodies only what is quantized. They nest at most as deep as the reader lets by. */
+static void tell_values_of(tare_report *report, tare_table *table, json_t *all, const tare_graph *graph) {
+    for (size_t i = 0; i < graph->values.entries.count; i++) {
+        const tare_value *value = graph->values.entries.at[i].value;
+        if (value && (value->quant || (!graph->outer && !value->constant)))
+            tell_value(report, table, all, graph->model, value);
+    }
+    tare_for_nodes (node, graph) {
+        const tare_graph *body;
+        for (int i = 0; (body = tare_node_body(node, i)); i++) tell_values_of(report, table, all, body);
+    }
 }
 
 static void tell_values(tare_report *report, const tare_info *info) {
-    static const char *const headings[] = { "value", "type", "shape", "scale", "zero", "origin" };
-    const tare_graph *graph = info->model->graph;
-    tare_table *table = tare_report_table(report, 6, headings, "<<<>><", 0);
+    static const char *const headings[] = { "value", "type", "shape", "axis", "scale", "zero", "origin" };
+    tare_table *table = tare_report_table(report, 7, headings, "<<<>>><", 0);
     json_t *all = json_object();
-    for (size_t i = 0; i < graph->values.entries.count; i++) {
-        const tare_value *value = graph->values.entries.at[i].value;
-        if (value && (value->quant || !value->constant)) tell_value(report, table, all, info->model, value);
-    }
+    tell_values_of(report, table, all, info->model->graph);
     tare_report_set(report, tare_report_root(report), "values", all);
 }
 

@@ -15,6 +15,7 @@ typedef struct tare_info {
     const tare_model *model;
     const tare_model *sized; /* the same, its open dimensions taken as 1, shapes inferred; NULL: no such shapes fit */
     const char *format, *stage;
+    const char *target, *tool; /* NULL: not said */
     uint64_t file_bytes;
     size_t node_count;           /* bodies' too */
     TARE_VEC(tare_op_tally) ops; /* most frequent first */

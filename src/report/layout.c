@@ -3,7 +3,7 @@
 
 #include "report/items.h"
 
-enum { INDENT = 2, GAP = 2, LEAST = 8, LABEL = 12 };
+enum { INDENT = 2, GAP = 2, COMFORT = 16, LEAST = 8, LABEL = 12 };
 
 typedef struct page {
     tare_text text;
@@ -65,6 +65,15 @@ static void put_cell(page *p, const char *cell, size_t width, char alignment, bo
     if (alignment == '<' && !last) pad(p, width - own);
 }
 
+/* The column that gives way: the flexible one while names can be told in it, then the widest text; columns: none can. */
+static size_t column_to_cut(const tare_table *table, const size_t *width) {
+    if (width[table->flexible] > COMFORT) return table->flexible;
+    size_t found = table->columns;
+    for (size_t c = 0; c < table->columns; c++)
+        if (table->alignment[c] == '<' && width[c] > (found < table->columns ? width[found] : LEAST)) found = c;
+    return found;
+}
+
 static void put_table(page *p, const tare_table *table) {
     size_t width[32] = { 0 }, total = INDENT;
     if (table->rows.count < 2) return; /* headings of nothing */
@@ -75,11 +84,7 @@ static void put_table(page *p, const tare_table *table) {
             if (own > width[c]) width[c] = own;
         }
     for (size_t c = 0; c < table->columns; c++) total += width[c] + (c ? GAP : 0);
-    size_t *flexible = &width[table->flexible];
-    if (total > p->columns) {
-        size_t over = total - p->columns;
-        *flexible = *flexible > over + LEAST ? *flexible - over : LEAST;
-    }
+    for (size_t c; total > p->columns && (c = column_to_cut(table, width)) < table->columns; total--) width[c]--;
     for (size_t r = 0; r < table->rows.count; r++) {
         pad(p, INDENT);
         for (size_t c = 0; c < table->columns; c++) {

@@ -29,7 +29,7 @@ void tare_report_line(tare_report *report, const char *format, ...) TARE_PRINTF(
 void tare_report_fact(tare_report *report, const char *label, const char *format, ...) TARE_PRINTF(3, 4);
 
 /* A table: `alignment` has '<' or '>' for each column; the column `flexible` is cut in its middle when the whole is too
- * wide for the terminal. Text of cells is copied, control characters escaped. */
+ * wide for the terminal, and when that is not enough, other columns of text. Text of cells is copied, control characters escaped. */
 typedef struct tare_table tare_table;
 tare_table *tare_report_table(tare_report *report, size_t columns, const char *const *headings, const char *alignment,
                               size_t flexible); /* NULL: no memory; rows are then dropped */
