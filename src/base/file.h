@@ -28,8 +28,10 @@ enum { TARE_LOCATION_MAX = 4096 }; /* bytes of a location */
 tare_status tare_file_open_beneath(tare_file *out, const char *beside, const char *location, bool allow_hardlink,
                                    tare_error *err);
 void tare_file_close(tare_file *file); /* zeroed by it; closing a zeroed one is fine */
-/* Gives back the memory that the bytes read so far take; they are read again when they are wanted again. */
-void tare_file_let_go(const tare_file *file);
+/* Before and after a part of a large file is read: nothing around it gets mapped with it (Linux maps whole folios of its
+ * cache, up to 2 MiB), and the memory that it takes is given back. It is read again when it is wanted again. */
+void tare_file_visit(const tare_file *file, size_t offset, size_t size);
+void tare_file_let_go(const tare_file *file, size_t offset, size_t size);
 
 /* Written beside its final name, synced, then renamed by commit: after a crash the old file or the new one is there,
  * whole. Errors are kept and told by the next call that can. At most 64 files are written at once. A final name that

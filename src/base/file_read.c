@@ -45,7 +45,9 @@ static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
 
 static void give_bytes(tare_file *file) { tare_memory_free(file->handle); }
 
-void tare_file_let_go(const tare_file *file) { (void)file; }
+static void advise(const tare_file *file, size_t offset, size_t size, int advice) {
+    (void)file, (void)offset, (void)size, (void)advice;
+}
 #else
 static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
     out->handle = tare_call_map(fd, out->size);
@@ -54,11 +56,20 @@ static tare_status take_bytes(tare_file *out, int fd, tare_error *err) {
 
 static void give_bytes(tare_file *file) { munmap(file->handle, file->size); }
 
-/* posix_madvise does nothing of the kind in glibc. */
-void tare_file_let_go(const tare_file *file) {
-    if (file->handle != NULL) madvise(file->handle, file->size, MADV_DONTNEED);
+/* Advice may be refused: nothing depends on it. posix_madvise does nothing of the kind in glibc. */
+static void advise(const tare_file *file, size_t offset, size_t size, int advice) {
+    const size_t before = offset % (size_t)sysconf(_SC_PAGESIZE);
+    if (file->handle != NULL) madvise((uint8_t *)file->handle + (offset - before), before + size, advice);
 }
 #endif
+
+/* Other advice makes the part a mapping of its own, and a fault maps nothing beyond its mapping. */
+void tare_file_visit(const tare_file *file, size_t offset, size_t size) { advise(file, offset, size, MADV_SEQUENTIAL); }
+
+void tare_file_let_go(const tare_file *file, size_t offset, size_t size) {
+    advise(file, offset, size, MADV_DONTNEED);
+    advise(file, offset, size, MADV_NORMAL);
+}
 
 static tare_status take(tare_file *out, int fd, bool allow_hardlink, tare_error *err) {
     struct stat info;

@@ -97,12 +97,9 @@ static tare_status open_file(tare_file *out, const tare_data *data, const tare_d
     return file->line == 0 ? err->status : tare_within(err, "%s: line %zu", data->list, file->line);
 }
 
-/* A large array that is read sample by sample does not stay in memory. */
+/* The single file stays open. */
 static void close_file(tare_file *file, const tare_data *data) {
-    if (data->map.data == NULL)
-        tare_file_close(file);
-    else
-        tare_file_let_go(file);
+    if (data->map.data == NULL) tare_file_close(file);
 }
 
 /* Puts file and input before the error's text; the file is not known when it is NULL. */
@@ -402,6 +399,26 @@ static tare_status get_raw(const tare_feed *feed, const tare_file *file, size_t 
     return convert(feed, &array, &feed->cut, slice % feed->cut.count, out, arena, err);
 }
 
+/* Where in the single file one sample lies: its own numbers, where an array has them together, else all. */
+static void find_part(const tare_feed *feed, const tare_file *file, size_t slice, size_t *offset, size_t *size) {
+    *offset = 0, *size = file->size;
+    if (feed->data->kind != TARE_DATA_NPY || feed->npy.fortran) return;
+    *size = feed->npy.size / feed->cut.count;
+    *offset = feed->npy.offset + slice * *size;
+}
+
+/* A large array that is read sample by sample does not stay in memory. */
+static tare_status get_single(const tare_feed *feed, const tare_file *file, size_t slice, tare_tensor **out,
+                              tare_arena *arena, tare_error *err) {
+    size_t offset, size;
+    find_part(feed, file, slice, &offset, &size);
+    tare_file_visit(file, offset, size);
+    tare_status status = feed->data->kind == TARE_DATA_NPY ? get_npy(feed, file, slice, out, arena, err)
+                                                           : get_npz(feed, file, slice, out, arena, err);
+    tare_file_let_go(file, offset, size);
+    return status;
+}
+
 tare_status tare_feed_get(const tare_feed *feed, size_t item, tare_tensor **out, tare_log *log, tare_arena *arena,
                           tare_error *err) {
     tare_data *data = feed->data;
@@ -409,6 +426,10 @@ tare_status tare_feed_get(const tare_feed *feed, size_t item, tare_tensor **out,
     if (data->kind == TARE_DATA_RANDOM) return tare_random_tensor(feed, item, out, arena, err);
     size_t slice;
     const tare_data_file *from = tare_data_find(data, item, &slice);
+    if (data->map.data != NULL) {
+        tare_status status = get_single(feed, &data->map, slice, out, arena, err);
+        return status == TARE_OK ? TARE_OK : fail_in(feed, from, err);
+    }
     tare_file file;
     tare_status status;
     TARE_TRY(open_file(&file, data, from, err));
