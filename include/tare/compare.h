@@ -12,16 +12,18 @@ typedef struct tare_comparing {
 extern TARE_API const tare_field tare_comparing_fields[];
 
 /* The first path is the reference, each other one is compared with it. A path is a model file, a directory of dumped
- * tensors (DIR/<id>.npz), or one .npz of them. data may be empty when all are dumps. On TARE_E_GATE the report is there as well. */
+ * tensors (DIR/<id>.npz), or one .npz of them. data may be empty when all are dumps. judging
+ * and work may be NULL. On TARE_E_GATE the report is there as well. */
 TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                         const tare_data_options *data, const tare_preprocess *preprocess,
-                                        const tare_comparing *options, const tare_work_options *work,
-                                        tare_report **report, tare_log *log, tare_error *err);
+                                        const tare_comparing *options, const tare_judging *judging,
+                                        const tare_work_options *work, tare_report **report, tare_log *log,
+                                        tare_error *err);
 
 /* Where the accuracy goes, node by node: what each loses by itself (local) and what has come together there
  * (accumulated), worst first. `quantized` is compared with `model`, both opened. */
 TARE_API tare_status tare_debug_model(const tare_model *model, const tare_model *quantized, const tare_samples *samples,
-                                      const tare_work_options *work, tare_report **report, tare_log *log,
-                                      tare_error *err);
+                                      const tare_judging *judging, const tare_work_options *work, tare_report **report,
+                                      tare_log *log, tare_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #define TARE_PUBLIC_RUN_H
 
 #include <tare/field.h>
+#include <tare/report.h>
 #include <tare/samples.h>
 
 /* How work is done; never what comes out. */
@@ -18,9 +19,17 @@ typedef struct tare_run_options {
 } tare_run_options;
 extern TARE_API const tare_field tare_run_fields[];
 
+/* What outputs are judged by, beside what they are compared with. */
+typedef struct tare_judging {
+    const char *labels; /* a file of the samples' classes (CSV, or a number a line); NULL: none */
+} tare_judging;
+extern TARE_API const tare_field tare_judging_fields[];
+
 /* Runs every sample and writes DIR/<id>.npz with the outputs (and taps) under their names and DIR/list.txt; or one .npz
- * for a single sample when `to` ends in .npz. */
+ * for a single sample when `to` ends in .npz. The report (schema "tare-run/1") says what was written and, with labels, how
+ * often the right class had the highest score. judging, work and report may be NULL. */
 TARE_API tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
-                                    const tare_work_options *work, const char *to, tare_log *log, tare_error *err);
+                                    const tare_judging *judging, const tare_work_options *work, const char *to,
+                                    tare_report **report, tare_log *log, tare_error *err);
 
 #endif

@@ -76,11 +76,12 @@ static tare_status compare_all(job *j, const tare_comparing *options, tare_repor
 }
 
 static tare_status run(job *j, const tare_data_options *data, const tare_preprocess *preprocess,
-                       const tare_comparing *options, const tare_work_options *work, tare_report **out, tare_log *log,
-                       tare_error *err) {
+                       const tare_comparing *options, const tare_judging *judging, const tare_work_options *work,
+                       tare_report **out, tare_log *log, tare_error *err) {
     TARE_TRY(tare_work_cpu(work, &j->options.cpu, err));
     j->options.threads = work ? (size_t)work->threads : 0;
     j->options.outputs_only = !options->nodes;
+    j->options.labels = judging ? judging->labels : NULL;
     TARE_TRY(open_all(j, data, preprocess, options, log, err));
     tare_report *report = tare_report_new("tare-compare/1");
     if (!report) return tare_fail_memory(err, 0);
@@ -96,14 +97,14 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
 
 tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                const tare_data_options *data, const tare_preprocess *preprocess,
-                               const tare_comparing *options, const tare_work_options *work, tare_report **report,
-                               tare_log *log, tare_error *err) {
+                               const tare_comparing *options, const tare_judging *judging,
+                               const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
     tare_arena *arena = tare_arena_new();
     job j = { .count = count, .open = open };
     j.subjects = arena ? tare_arena_alloc(arena, count + 1, sizeof *j.subjects) : NULL;
     tare_status status = j.subjects ? TARE_OK : tare_fail_memory(err, 0);
     for (size_t i = 0; status == TARE_OK && i < count; i++) j.subjects[i].path = paths[i];
-    if (status == TARE_OK) status = run(&j, data, preprocess, options, work, report, log, err);
+    if (status == TARE_OK) status = run(&j, data, preprocess, options, judging, work, report, log, err);
     for (size_t i = 0; j.subjects && i < count; i++) tare_side_close(j.subjects[i].side);
     tare_samples_close(j.samples);
     for (size_t i = 0; j.subjects && i < count; i++) tare_model_free(j.subjects[i].model);

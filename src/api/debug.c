@@ -28,11 +28,14 @@ static tare_status tell(tare_report **out, const tare_comparison *local, const t
 }
 
 tare_status tare_debug_model(const tare_model *model, const tare_model *quantized, const tare_samples *samples,
-                             const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+                             const tare_judging *judging, const tare_work_options *work, tare_report **report,
+                             tare_log *log, tare_error *err) {
     tare_compare_options options = { .threads = work ? (size_t)work->threads : 0 };
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
+    tare_compare_options judged = options;
+    judged.labels = judging ? judging->labels : NULL;
     tare_comparison *local = NULL, *together = NULL;
-    tare_status status = accumulated(&together, model, quantized, samples, &options, log, err);
+    tare_status status = accumulated(&together, model, quantized, samples, &judged, log, err);
     if (status == TARE_OK) status = tare_compare_local(&local, quantized, NULL, NULL, samples, &options, log, err);
     if (status == TARE_OK) status = tell(report, local, together, err);
     tare_comparison_free(local);

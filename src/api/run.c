@@ -5,8 +5,10 @@
 
 #include "api/inputs.h"
 #include "api/work.h"
+#include "report/flows.h"
 #include "run/each.h"
 #include "samples/dump.h"
+#include "samples/labels.h"
 #include "samples/samples.h"
 
 const tare_field tare_run_fields[] = {
@@ -18,6 +20,12 @@ const tare_field tare_run_fields[] = {
     { .type = TARE_FIELD_END },
 };
 
+const tare_field tare_judging_fields[] = {
+    { "labels", TARE_FIELD_STRING, offsetof(tare_judging, labels), TARE_FIELD_PATH, .metavar = "FILE",
+      .help = "the samples' classes, CSV with label and file, id or row, or a number a line: gives top-1 and top-5" },
+    { .type = TARE_FIELD_END },
+};
+
 typedef struct job {
     const tare_model *model;
     const tare_samples *samples;
@@ -26,6 +34,8 @@ typedef struct job {
     tare_dump_writer *dump; /* of a directory */
     bool tap_all;
     TARE_VEC(const tare_value *) taps;
+    tare_labels *labels; /* NULL: none */
+    tare_hits *hits;     /* by output, of all workers */
 } job;
 
 typedef struct runner {
@@ -33,6 +43,7 @@ typedef struct runner {
     tare_session *session;
     tare_arena *arena;             /* of what was looked at in the sample in hand */
     TARE_VEC(tare_npz_array) seen; /* on that arena */
+    tare_hits *hits;               /* by output */
 } runner;
 
 static tare_status keep(runner *r, const char *name, const tare_tensor *tensor, tare_error *err) {
@@ -65,8 +76,12 @@ static tare_status run_sample(void *context, const tare_sample *sample, tare_err
     memset(&r->seen, 0, sizeof r->seen);
     tare_status status = tare_session_run(r->session, sample->inputs, err);
     const tare_graph *graph = r->job->model->graph;
-    for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++)
-        status = keep(r, graph->outputs.at[i]->name, tare_session_output(r->session, i), err);
+    for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++) {
+        const tare_tensor *output = tare_session_output(r->session, i);
+        status = keep(r, graph->outputs.at[i]->name, output, err);
+        if (r->job->labels && tare_labels_fit(r->job->labels, output))
+            tare_labels_judge(r->job->labels, sample->index, output, &r->hits[i]);
+    }
     if (status == TARE_OK) status = write_seen(r, sample->id, err);
     tare_arena_release(r->arena, mark);
     return status;
@@ -91,7 +106,8 @@ static tare_status list_taps(job *j, const tare_strings *names, tare_arena *aren
 static tare_status open_runner(const job *j, runner *r, const tare_session_options *options, tare_error *err) {
     r->job = j;
     r->arena = tare_arena_new();
-    if (!r->arena) return tare_fail_memory(err, 0);
+    r->hits = r->arena ? tare_arena_alloc(r->arena, j->model->graph->outputs.count + 1, sizeof *r->hits) : NULL;
+    if (!r->hits) return tare_fail_memory(err, 0);
     TARE_TRY(tare_session_new(&r->session, j->model, options, err));
     if (!j->tap_all && !j->taps.count) return TARE_OK;
     return tare_session_set_tap(r->session, j->taps.at, j->taps.count, j->tap_all, look, r, err);
@@ -115,6 +131,8 @@ static tare_status run_all(job *j, const tare_session_options *options, tare_poo
                              .log = log };
     if (status == TARE_OK) status = tare_each_sample(&each, err);
     for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; states[i].hits && k < j->model->graph->outputs.count; k++)
+            tare_hits_add(&j->hits[k], &states[i].hits[k]);
         tare_session_free(states[i].session);
         tare_arena_free(states[i].arena);
     }
@@ -137,8 +155,38 @@ static tare_status check_outputs(const job *j, tare_arena *arena, tare_error *er
     return list ? tare_inputs_check(&read, list, err) : tare_fail_memory(err, 0);
 }
 
-static tare_status run_job(job *j, const tare_run_options *run, const tare_work_options *work, tare_arena *arena,
-                           tare_log *log, tare_error *err) {
+static tare_status open_labels(job *j, const tare_judging *judging, tare_arena *arena, tare_error *err) {
+    const size_t count = j->model->graph->outputs.count;
+    j->hits = tare_arena_alloc(arena, count + 1, sizeof *j->hits);
+    if (!j->hits) return tare_fail_memory(err, 0);
+    if (!judging || !judging->labels) return TARE_OK;
+    return tare_labels_open(&j->labels, judging->labels, j->samples, err);
+}
+
+static tare_status check_hits(const job *j, tare_error *err) {
+    for (size_t i = 0; i < j->model->graph->outputs.count; i++)
+        if (j->hits[i].samples) return TARE_OK;
+    return j->labels ? tare_labels_fail_fit(j->labels, err) : TARE_OK;
+}
+
+static tare_status tell(const job *j, const tare_run_options *run, tare_report **out, tare_error *err) {
+    const tare_ran ran = { .to = j->to,
+                           .backend = tare_backend_names[run->backend],
+                           .samples = tare_samples_count(j->samples),
+                           .is_synthetic = tare_samples_are_synthetic(j->samples),
+                           .outputs = j->model->graph->outputs.at,
+                           .output_count = j->model->graph->outputs.count,
+                           .hits = j->hits };
+    tare_report *report = tare_report_new("tare-run/1");
+    if (!report) return tare_fail_memory(err, 0);
+    tare_report_ran(report, &ran);
+    TARE_TRY(tare_report_check(report, err));
+    *out = report;
+    return TARE_OK;
+}
+
+static tare_status run_job(job *j, const tare_run_options *run, const tare_judging *judging,
+                           const tare_work_options *work, tare_arena *arena, tare_log *log, tare_error *err) {
     tare_session_options options = { .backend = (tare_backend)run->backend };
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
@@ -147,21 +195,26 @@ static tare_status run_job(job *j, const tare_run_options *run, const tare_work_
         return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
                          tare_samples_count(j->samples));
     TARE_TRY(check_outputs(j, arena, err));
+    TARE_TRY(open_labels(j, judging, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
     if (!pool) return tare_fail_memory(err, 0);
     tare_status status = j->is_file ? TARE_OK : tare_dump_begin(&j->dump, j->to, err);
     if (status == TARE_OK) status = run_all(j, &options, pool, arena, log, err);
     if (j->dump) status = tare_dump_end(j->dump, status, err);
+    if (status == TARE_OK) status = check_hits(j, err);
     tare_pool_free(pool);
     return status;
 }
 
 tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
-                           const tare_work_options *work, const char *to, tare_log *log, tare_error *err) {
+                           const tare_judging *judging, const tare_work_options *work, const char *to,
+                           tare_report **report, tare_log *log, tare_error *err) {
     job j = { .model = model, .samples = samples, .to = to };
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
-    tare_status status = run_job(&j, run, work, arena, log, err);
+    tare_status status = run_job(&j, run, judging, work, arena, log, err);
+    if (status == TARE_OK && report) status = tell(&j, run, report, err);
+    tare_labels_close(j.labels);
     tare_arena_free(arena);
     return status;
 }

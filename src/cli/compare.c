@@ -6,14 +6,16 @@ typedef struct record {
     tare_data_options data;
     tare_preprocess preprocess;
     tare_comparing comparing;
+    tare_judging judging;
     tare_work_options work;
 } record;
 
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_report *report = NULL;
-    tare_status status = tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data,
-                                            &r->preprocess, &r->comparing, &r->work, &report, call->log, err);
+    tare_status status =
+        tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data, &r->preprocess,
+                           &r->comparing, &r->judging, &r->work, &report, call->log, err);
     return cli_print_verdict(call, report, status, err);
 }
 
@@ -25,6 +27,7 @@ const cli_verb cli_verb_compare = {
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_comparing_fields, offsetof(record, comparing) },
+                { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },
                 { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),

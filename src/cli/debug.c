@@ -8,6 +8,7 @@ typedef struct record {
     tare_preprocess preprocess;
     tare_calibration_options calibration;
     tare_quantization quantization;
+    tare_judging judging;
     tare_work_options work;
 } record;
 
@@ -29,7 +30,8 @@ static tare_status run(const cli_call *call, tare_error *err) {
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
     if (status == TARE_OK) status = get_quantized(call, model, samples, &quantized, err);
-    if (status == TARE_OK) status = tare_debug_model(model, quantized, samples, &r->work, &report, call->log, err);
+    if (status == TARE_OK)
+        status = tare_debug_model(model, quantized, samples, &r->judging, &r->work, &report, call->log, err);
     tare_model_free(quantized);
     tare_samples_close(samples);
     tare_model_free(model);
@@ -46,6 +48,7 @@ const cli_verb cli_verb_debug = {
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_quantization_fields, offsetof(record, quantization) },
+                { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },
                 { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),

@@ -6,6 +6,7 @@ typedef struct record {
     tare_data_options data;
     tare_preprocess preprocess;
     tare_run_options run;
+    tare_judging judging;
     tare_work_options work;
     tare_strings input;
     const char *output;
@@ -41,12 +42,14 @@ static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
     tare_samples *samples = NULL;
+    tare_report *report = NULL;
     tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = open_samples(call, model, &samples, err);
-    if (status == TARE_OK) status = tare_model_run(model, samples, &r->run, &r->work, r->output, call->log, err);
+    if (status == TARE_OK)
+        status = tare_model_run(model, samples, &r->run, &r->judging, &r->work, r->output, &report, call->log, err);
     tare_samples_close(samples);
     tare_model_free(model);
-    return status;
+    return cli_print_verdict(call, report, status, err);
 }
 
 const cli_verb cli_verb_run = {
@@ -57,6 +60,7 @@ const cli_verb cli_verb_run = {
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_run_fields, offsetof(record, run) },
+                { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },
                 { tare_open_fields, offsetof(record, open) },
                 { own_fields, 0 } },

@@ -77,6 +77,21 @@ static tare_status list_dumps(tare_compare_job *job, tare_log *log, tare_error *
     return TARE_OK;
 }
 
+/* The labels of the samples in hand; those of dumps have the place that they have in the first dump. */
+static tare_status open_labels(tare_compare_job *job, const char *path, tare_error *err) {
+    const size_t count = job->items.count;
+    if (!path) return TARE_OK;
+    tare_labelled *list = tare_arena_alloc(job->arena, count, sizeof *list);
+    if (!list) return tare_fail_memory(err, count * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const tare_compare_item *item = &job->items.at[i];
+        list[i] = (tare_labelled){ .id = item->id,
+                                   .row = job->samples ? tare_samples_row(job->samples, item->index) : item->index };
+    }
+    const bool are_numbered = job->samples && tare_samples_are_numbered(job->samples);
+    return tare_labels_open_for(&job->labels, path, list, count, are_numbered, err);
+}
+
 /* ---- joining ---- */
 
 static tare_status join_sides(tare_compare_job *job, tare_comparison *comparison, bool outputs_only, tare_error *err) {
@@ -129,7 +144,8 @@ static tare_status run_batches(tare_compare_job *job, tare_log *log, tare_error 
 }
 
 /* The workers' sets of codes together. */
-static void finish_pairs(tare_compare_job *job) {
+static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
+    bool is_judged = false;
     for (size_t p = 0; p < job->join->pairs.count; p++) {
         tare_pair *pair = &job->join->pairs.at[p];
         tare_codes_met *met = &job->workers[0].met[p];
@@ -137,7 +153,10 @@ static void finish_pairs(tare_compare_job *job) {
             for (size_t i = 0; met->bits && i < TARE_CODES_WORDS(met->quant); i++)
                 met->bits[i] |= job->workers[w].met[p].bits[i];
         tare_total_finish(&job->totals[p], met, pair->said.is_output, &pair->said.metrics);
+        memcpy(pair->said.hits, job->totals[p].hits, sizeof pair->said.hits);
+        is_judged = is_judged || pair->said.hits[0].samples;
     }
+    return job->labels && !is_judged ? tare_labels_fail_fit(job->labels, err) : TARE_OK;
 }
 
 /* Pairs of which nothing was seen: the local comparison shows only what has something quantized. */
@@ -157,13 +176,13 @@ static tare_status compare(tare_compare_job *job, tare_comparison *comparison, c
     TARE_TRY(job->samples ? list_samples(job, options, err) : list_dumps(job, log, err));
     if (!job->items.count) return tare_fail(err, TARE_E_USAGE, "there are no samples to compare on");
     TARE_TRY(join_sides(job, comparison, options->outputs_only, err));
-    tare_status status = tare_compare_open_workers(job, options, err);
+    tare_status status = open_labels(job, options->labels, err);
+    if (status == TARE_OK) status = tare_compare_open_workers(job, options, err);
     if (status == TARE_OK) status = run_batches(job, log, err);
-    if (status == TARE_OK) {
-        finish_pairs(job);
-        if (is_alone(job)) drop_unseen(job);
-    }
+    if (status == TARE_OK) status = finish_pairs(job, err);
+    if (status == TARE_OK && is_alone(job)) drop_unseen(job);
     tare_compare_close_workers(job);
+    tare_labels_close(job->labels);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #define TARE_COMPARE_COMPARE_H
 
 #include "run/run.h"
+#include "samples/labels.h"
 #include "samples/samples.h"
 
 /* What a difference looks like. `a` is the reference, d = b - a, sums over all numbers of all samples unless said
@@ -43,6 +44,7 @@ typedef struct tare_compared {
     bool is_output;
     const tare_value *value; /* of the other side's model, else of the reference's; NULL: both are dumps */
     tare_metrics metrics;
+    tare_hits hits[2]; /* of each side, by the labels; samples 0: no labels, or no vector of scores */
 } tare_compared;
 
 /* A value that only one side has. */
@@ -81,6 +83,7 @@ typedef struct tare_compare_options {
     const size_t *indexes; /* of the samples; NULL: all */
     size_t index_count;
     size_t memory_limit; /* bytes of a session's slab; 0: none */
+    const char *labels;  /* a file of them, to judge outputs that are one vector of scores; NULL: none */
 } tare_compare_options;
 
 /* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each

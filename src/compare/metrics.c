@@ -246,6 +246,7 @@ tare_status tare_total_add(tare_total *total, const tare_tally *tally, const cha
     total->nonfinite += tally->nonfinite;
     total->places += tally->places;
     total->same += tally->same;
+    for (int side = 0; side < 2; side++) tare_hits_add(&total->hits[side], &tally->hits[side]);
     total->rounded += tally->rounded;
     total->low += tally->low;
     total->high += tally->high;

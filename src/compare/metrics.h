@@ -14,6 +14,7 @@ typedef struct tare_tally {
     uint64_t count, nonfinite;
     tare_sums all;
     uint64_t places, same;       /* top-1 */
+    tare_hits hits[2];           /* by labels, of each side */
     uint64_t rounded, low, high; /* numbers before rounding, those beyond the codes */
     size_t channels;             /* along dimension 1; 1 when there is none */
     size_t capacity;
@@ -27,6 +28,7 @@ typedef struct tare_channel_total {
 /* Of many samples, added in the order of ids. Zeroed at first. */
 typedef struct tare_total {
     uint64_t samples, count, nonfinite, places, same, rounded, low, high;
+    tare_hits hits[2];
     double aa, bb, dd, max;
     double cosines, norms, l1s, l2s; /* sums over samples */
     double cosine_worst, sqnr_worst;

@@ -16,6 +16,13 @@ static tare_status fail_shapes(const tare_compare_job *job, const tare_pair *pai
                      job->side[1]->name);
 }
 
+static void judge(const tare_compare_worker *w, const tare_tensor *const both[2], tare_hits hits[2]) {
+    const tare_compare_job *job = w->job;
+    if (!job->labels || !tare_labels_fit(job->labels, both[0])) return;
+    const size_t item = job->batch_start + (size_t)(w->slot - job->slots);
+    for (int s = 0; s < 2; s++) tare_labels_judge(job->labels, item, both[s], &hits[s]);
+}
+
 static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare_tensor *a, const tare_tensor *b,
                                 tare_error *err) {
     const tare_pair *pair = &w->job->join->pairs.at[index];
@@ -39,6 +46,7 @@ static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare
         !tare_shape_equal(&both[0]->shape, &both[1]->shape))
         return fail_shapes(w->job, pair, both[0], both[1], err);
     TARE_TRY(tare_tally_set(&w->slot->tallies[index], both[0], both[1], pair->said.is_output, w->slot->arena, err));
+    if (pair->said.is_output) judge(w, both, w->slot->tallies[index].hits);
     tare_arena_release(w->sample, mark);
     return TARE_OK;
 }

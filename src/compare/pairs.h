@@ -56,7 +56,8 @@ struct tare_compare_job {
     size_t worker_count;
     tare_compare_slot *slots;
     size_t slot_count, batch_start;
-    tare_total *totals; /* by pair */
+    tare_total *totals;  /* by pair */
+    tare_labels *labels; /* NULL: none; index i: of item i */
 };
 
 tare_status tare_compare_open_workers(tare_compare_job *job, const tare_compare_options *options, tare_error *err);

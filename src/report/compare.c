@@ -66,6 +66,30 @@ static void value_rows(tare_report *report, const tare_comparison *comparison) {
     }
 }
 
+/* Top-1 and top-5 of both sides, where there were labels. */
+static void hit_rows(tare_report *report, const char *a, const char *b, const tare_comparison *comparison) {
+    static const char *const headings[] = { "output", "of", "labelled samples", "top-1", "top-5" };
+    tare_table *table = NULL;
+    for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
+        const tare_compared *c = tare_comparison_at(comparison, i);
+        for (int side = 0; side < 2 && c->hits[side].samples; side++) {
+            char count[TARE_CELL_SIZE], top1[TARE_CELL_SIZE], top5[TARE_CELL_SIZE];
+            if (!table) table = tare_report_table(report, 5, headings, "<<>>>", 1);
+            tare_cells_hits(top1, top5, &c->hits[side]);
+            snprintf(count, sizeof count, "%llu", (unsigned long long)c->hits[side].samples);
+            tare_table_row(table, (const char *const[]){ side ? "" : c->name, side ? b : a, count, top1, top5 });
+        }
+    }
+}
+
+static json_t *hits_json(tare_report *report, const tare_compared *c) {
+    json_t *o = json_object();
+    tare_report_set(report, o, "samples", tare_json_count(c->hits[0].samples));
+    tare_report_set(report, o, "reference", tare_report_hits(report, &c->hits[0]));
+    tare_report_set(report, o, "other", tare_report_hits(report, &c->hits[1]));
+    return o;
+}
+
 static json_t *values_json(tare_report *report, const tare_comparison *comparison) {
     json_t *values = json_object();
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
@@ -74,6 +98,7 @@ static json_t *values_json(tare_report *report, const tare_comparison *compariso
         tare_report_set(report, o, "output", json_boolean(c->is_output));
         if (c->op) tare_report_set(report, o, "op", tare_json_text(c->op));
         if (c->node) tare_report_set(report, o, "node", tare_json_text(c->node));
+        if (c->hits[0].samples) tare_report_set(report, o, "accuracy", hits_json(report, c));
         tare_report_set(report, values, c->name, o);
     }
     return values;
@@ -85,6 +110,7 @@ void tare_report_comparison(tare_report *report, const char *a, const char *b, c
         only_outputs &= tare_comparison_at(comparison, i)->is_output;
     tare_report_line(report, "%s against %s", b, a);
     output_rows(report, comparison);
+    hit_rows(report, a, b, comparison);
     if (!only_outputs) value_rows(report, comparison);
     const size_t unmatched = tare_comparison_unmatched_count(comparison);
     if (unmatched) {
@@ -118,6 +144,7 @@ static void debug_row(tare_table *table, const tare_compared *local, const tare_
 
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together) {
     output_rows(report, together);
+    hit_rows(report, "float", "quantized", together);
     tare_report_line(report, "%s", "");
     tare_report_line(report,
                      "each value: what its node loses by itself (local) and all that came together there, in dB");
@@ -131,6 +158,7 @@ void tare_report_debug(tare_report *report, const tare_comparison *local, const 
         json_t *o = json_object();
         tare_report_set(report, o, "accumulated", tare_report_metrics(report, &t->metrics));
         tare_report_set(report, o, "local", l ? tare_report_metrics(report, &l->metrics) : json_null());
+        if (t->hits[0].samples) tare_report_set(report, o, "accuracy", hits_json(report, t));
         tare_report_set(report, values, t->name, o);
     }
     tare_report_set(report, tare_report_root(report), "values", values);

@@ -20,6 +20,21 @@ void tare_report_ops(tare_report *report, bool markdown);
 /* `arena` is for the while of it. */
 void tare_report_ranges(tare_report *report, const tare_ranges *ranges, const char *path, tare_arena *arena);
 
+/* What a run wrote, and how often it was right by the labels. */
+typedef struct tare_ran {
+    const char *to, *backend;
+    size_t samples;
+    bool is_synthetic;
+    tare_value *const *outputs;
+    size_t output_count;
+    const tare_hits *hits; /* by output */
+} tare_ran;
+void tare_report_ran(tare_report *report, const tare_ran *ran);
+
+/* How often the label was the largest and among the five largest: JSON, and cells of a row. */
+json_t *tare_report_hits(tare_report *report, const tare_hits *hits);
+void tare_cells_hits(char top1[TARE_CELL_SIZE], char top5[TARE_CELL_SIZE], const tare_hits *hits);
+
 json_t *tare_report_metrics(tare_report *report, const tare_metrics *metrics);
 void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);

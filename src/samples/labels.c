@@ -1,7 +1,9 @@
-/* Labels joined to samples by name or row. */
+/* Labels joined to samples by name or row, and scores judged by them. */
 #include "samples/labels.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,8 @@ struct tare_labels {
 
 /* What a table's rows are joined by. */
 typedef struct table {
-    const tare_samples *samples;
+    const tare_labelled *samples;
+    bool are_numbered;
     tare_labels *labels;
     tare_map by_id;           /* id: its index + 1, as a pointer into `indices` */
     size_t *indices, *by_row; /* by_row: index + 1 of the sample of a row, 0: none */
@@ -50,7 +53,7 @@ static tare_status index_samples(table *t, tare_error *err) {
     tare_arena *arena = t->labels->arena;
     tare_map_init(&t->by_id, arena);
     for (size_t i = 0; i < count; i++) {
-        size_t row = tare_samples_row(t->samples, i) + 1;
+        const size_t row = t->samples[i].row + 1;
         if (row > t->row_count) t->row_count = row;
     }
     t->indices = tare_arena_alloc(arena, count, sizeof *t->indices);
@@ -58,8 +61,8 @@ static tare_status index_samples(table *t, tare_error *err) {
     if (t->indices == NULL || t->by_row == NULL) return tare_fail_memory(err, 0);
     for (size_t i = 0; i < count; i++) {
         t->indices[i] = i;
-        t->by_row[tare_samples_row(t->samples, i)] = i + 1;
-        if (!tare_map_put(&t->by_id, tare_samples_id(t->samples, i), &t->indices[i])) return tare_fail_memory(err, 0);
+        t->by_row[t->samples[i].row] = i + 1;
+        if (!tare_map_put(&t->by_id, t->samples[i].id, &t->indices[i])) return tare_fail_memory(err, 0);
     }
     return TARE_OK;
 }
@@ -113,12 +116,12 @@ static tare_status read_row(const table *t, const tare_csv *csv, const columns *
         index = find_name(t, key, c->is_file);
     }
     if (index == SIZE_MAX) return TARE_OK;
-    return set_label(t->labels, index, csv->fields.at[c->label], csv->line, tare_samples_id(t->samples, index), err);
+    return set_label(t->labels, index, csv->fields.at[c->label], csv->line, t->samples[index].id, err);
 }
 
 static tare_status read_table(const table *t, tare_csv *csv, tare_error *err) {
     columns c;
-    TARE_TRY(find_columns(csv, tare_samples_are_numbered(t->samples), &c, err));
+    TARE_TRY(find_columns(csv, t->are_numbered, &c, err));
     while (tare_csv_next(csv, err)) {
         if (read_row(t, csv, &c, err) != TARE_OK) return tare_within(err, "line %zu", csv->line);
     }
@@ -137,9 +140,9 @@ static tare_status read_list(const table *t, tare_csv *csv, tare_error *err) {
         }
         size_t index = row < t->row_count ? t->by_row[row] : 0;
         int64_t unused;
-        tare_status status = index == 0 ? parse_number(csv->fields.at[0], &unused, err)
-                                        : set_label(t->labels, index - 1, csv->fields.at[0], csv->line,
-                                                    tare_samples_id(t->samples, index - 1), err);
+        tare_status status =
+            index == 0 ? parse_number(csv->fields.at[0], &unused, err)
+                       : set_label(t->labels, index - 1, csv->fields.at[0], csv->line, t->samples[index - 1].id, err);
         if (status != TARE_OK) return tare_within(err, "line %zu", csv->line);
         row++;
     } while (tare_csv_next(csv, err));
@@ -148,37 +151,38 @@ static tare_status read_list(const table *t, tare_csv *csv, tare_error *err) {
 
 static bool is_number(const char *text) { return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0'; }
 
-static tare_status read_all(tare_labels *labels, const tare_file *file, const tare_samples *samples, tare_error *err) {
-    table t = { .samples = samples, .labels = labels };
+static tare_status read_all(table *t, const tare_file *file, tare_error *err) {
+    tare_labels *labels = t->labels;
     tare_csv csv;
-    TARE_TRY(index_samples(&t, err));
+    TARE_TRY(index_samples(t, err));
     TARE_TRY(tare_csv_init(&csv, file->data, file->size, labels->arena, err));
     err->status = TARE_OK;
     if (!tare_csv_next(&csv, err)) {
         return err->status != TARE_OK ? err->status : tare_fail(err, TARE_E_MALFORMED, "has no labels, it is empty");
     }
-    TARE_TRY(is_number(csv.fields.at[0]) && csv.fields.count == 1 ? read_list(&t, &csv, err)
-                                                                  : read_table(&t, &csv, err));
+    TARE_TRY(is_number(csv.fields.at[0]) && csv.fields.count == 1 ? read_list(t, &csv, err) : read_table(t, &csv, err));
     for (size_t i = 0; i < labels->count; i++) {
         if (labels->line[i] != 0) continue;
-        return tare_fail(err, TARE_E_USAGE, "sample '%s' has no label", tare_samples_id(samples, i));
+        return tare_fail(err, TARE_E_USAGE, "sample '%s' has no label", t->samples[i].id);
     }
     return TARE_OK;
 }
 
-static tare_status open_labels(tare_labels *labels, const char *path, const tare_samples *samples, tare_error *err) {
-    labels->count = tare_samples_count(samples);
+static tare_status open_labels(table *t, const char *path, size_t count, tare_error *err) {
+    tare_labels *labels = t->labels;
+    labels->count = count;
     labels->at = tare_arena_alloc(labels->arena, labels->count, sizeof *labels->at);
     labels->line = tare_arena_alloc(labels->arena, labels->count, sizeof *labels->line);
     if (labels->at == NULL || labels->line == NULL) return tare_fail_memory(err, 0);
     tare_file file;
     TARE_TRY(tare_file_open(&file, path, err));
-    tare_status status = read_all(labels, &file, samples, err);
+    tare_status status = read_all(t, &file, err);
     tare_file_close(&file);
     return status == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
 }
 
-tare_status tare_labels_open(tare_labels **out, const char *path, const tare_samples *samples, tare_error *err) {
+tare_status tare_labels_open_for(tare_labels **out, const char *path, const tare_labelled *samples, size_t count,
+                                 bool are_numbered, tare_error *err) {
     *out = NULL;
     tare_arena *arena = tare_arena_new();
     tare_labels *labels = arena == NULL ? NULL : tare_arena_alloc(arena, 1, sizeof *labels);
@@ -187,13 +191,28 @@ tare_status tare_labels_open(tare_labels **out, const char *path, const tare_sam
         return tare_fail_memory(err, sizeof *labels);
     }
     labels->arena = arena;
-    tare_status status = open_labels(labels, path, samples, err);
+    table t = { .samples = samples, .are_numbered = are_numbered, .labels = labels };
+    tare_status status = open_labels(&t, path, count, err);
     if (status != TARE_OK) {
         tare_labels_close(labels);
         return status;
     }
     *out = labels;
     return TARE_OK;
+}
+
+tare_status tare_labels_open(tare_labels **out, const char *path, const tare_samples *samples, tare_error *err) {
+    const size_t count = tare_samples_count(samples);
+    tare_arena *arena = tare_arena_new();
+    tare_labelled *list = arena == NULL ? NULL : tare_arena_alloc(arena, count, sizeof *list);
+    *out = NULL;
+    for (size_t i = 0; list != NULL && i < count; i++)
+        list[i] = (tare_labelled){ .id = tare_samples_id(samples, i), .row = tare_samples_row(samples, i) };
+    tare_status status = list == NULL
+                             ? tare_fail_memory(err, count * sizeof *list)
+                             : tare_labels_open_for(out, path, list, count, tare_samples_are_numbered(samples), err);
+    tare_arena_free(arena);
+    return status;
 }
 
 void tare_labels_close(tare_labels *labels) {
@@ -208,4 +227,43 @@ int64_t tare_labels_highest(const tare_labels *labels) {
         if (labels->at[i] > highest) highest = labels->at[i];
     }
     return highest;
+}
+
+/* ---- judging ---- */
+
+bool tare_labels_fit(const tare_labels *labels, const tare_tensor *scores) {
+    const tare_shape *shape = &scores->shape;
+    int64_t longest = 0;
+    for (int d = 0; d < shape->rank; d++)
+        if (shape->dim[d] > longest) longest = shape->dim[d];
+    return scores->dtype != TARE_STRING && longest > 1 && longest > tare_labels_highest(labels) &&
+           tare_shape_elements(shape) == longest;
+}
+
+void tare_labels_judge(const tare_labels *labels, size_t index, const tare_tensor *scores, tare_hits *hits) {
+    const size_t count = (size_t)tare_shape_elements(&scores->shape), label = (size_t)labels->at[index];
+    const double own = tare_dtype_f64_at(scores->dtype, scores->data, label);
+    size_t before = 0; /* scores that are larger */
+    for (size_t i = 0; i < count; i++) {
+        const double other = tare_dtype_f64_at(scores->dtype, scores->data, i);
+        before += isnan(other) || other > own || (other == own && i < label);
+    }
+    hits->samples++;
+    hits->classes = count;
+    hits->top1 += !isnan(own) && before < 1;
+    hits->top5 += !isnan(own) && before < 5;
+}
+
+void tare_hits_add(tare_hits *to, const tare_hits *from) {
+    to->samples += from->samples;
+    to->top1 += from->top1;
+    to->top5 += from->top5;
+    if (from->classes) to->classes = from->classes;
+}
+
+tare_status tare_labels_fail_fit(const tare_labels *labels, tare_error *err) {
+    return tare_fail(err, TARE_E_USAGE,
+                     "the highest label is %" PRId64 ", and no output is one vector of more than %" PRId64
+                     " numbers; `tare info MODEL` lists the outputs",
+                     tare_labels_highest(labels), tare_labels_highest(labels));
 }

@@ -1,0 +1,59 @@
+/* What a run wrote, and what labels say of its outputs. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report/flows.h"
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
+
+/* Of five classes or fewer, the label is always among the five largest. */
+static double top5_of(const tare_hits *hits) { return hits->classes > 5 ? share(hits->top5, hits->samples) : NAN; }
+
+json_t *tare_report_hits(tare_report *report, const tare_hits *hits) {
+    json_t *o = json_object();
+    tare_report_set(report, o, "top1", tare_json_real(share(hits->top1, hits->samples)));
+    tare_report_set(report, o, "top5", tare_json_real(top5_of(hits)));
+    return o;
+}
+
+void tare_cells_hits(char top1[TARE_CELL_SIZE], char top5[TARE_CELL_SIZE], const tare_hits *hits) {
+    tare_cell_number(top1, "%.2f %%", 100 * share(hits->top1, hits->samples));
+    tare_cell_number(top5, "%.2f %%", 100 * top5_of(hits));
+}
+
+static void hit_rows(tare_report *report, const tare_ran *ran) {
+    static const char *const headings[] = { "output", "labelled samples", "top-1", "top-5" };
+    tare_table *table = NULL;
+    for (size_t i = 0; i < ran->output_count; i++) {
+        const tare_hits *hits = &ran->hits[i];
+        char count[TARE_CELL_SIZE], top1[TARE_CELL_SIZE], top5[TARE_CELL_SIZE];
+        if (!hits->samples) continue;
+        if (!table) table = tare_report_table(report, 4, headings, "<>>>", 0);
+        tare_cells_hits(top1, top5, hits);
+        snprintf(count, sizeof count, "%" PRIu64, hits->samples);
+        tare_table_row(table, (const char *const[]){ ran->outputs[i]->name, count, top1, top5 });
+    }
+}
+
+void tare_report_ran(tare_report *report, const tare_ran *ran) {
+    json_t *root = tare_report_root(report), *outputs = json_object();
+    tare_report_line(report, "%zu samples%s run with backend %s, outputs written to %s", ran->samples,
+                     ran->is_synthetic ? " (synthetic: made-up numbers)" : "", ran->backend, ran->to);
+    hit_rows(report, ran);
+    tare_report_set(report, root, "samples", tare_json_count(ran->samples));
+    tare_report_set(report, root, "synthetic", json_boolean(ran->is_synthetic));
+    tare_report_set(report, root, "backend", tare_json_text(ran->backend));
+    tare_report_set(report, root, "output", tare_json_text(ran->to));
+    for (size_t i = 0; i < ran->output_count; i++) {
+        const tare_hits *hits = &ran->hits[i];
+        json_t *o = json_object();
+        if (hits->samples) {
+            json_t *accuracy = tare_report_hits(report, hits);
+            tare_report_set(report, accuracy, "samples", tare_json_count(hits->samples));
+            tare_report_set(report, o, "accuracy", accuracy);
+        }
+        tare_report_set(report, outputs, ran->outputs[i]->name, o);
+    }
+    tare_report_set(report, root, "outputs", outputs);
+}
