@@ -3,6 +3,7 @@
 #ifndef TARE_H
 #define TARE_H
 
+#include <tare/bench.h>
 #include <tare/check.h>
 #include <tare/compare.h>
 #include <tare/error.h>

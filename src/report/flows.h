@@ -6,6 +6,7 @@
 #include "calibrate/calibrate.h"
 #include "compare/compare.h"
 #include "passes/pass.h"
+#include "report/bench.h"
 #include "report/check.h"
 #include "report/info.h"
 #include "report/report.h"

@@ -279,6 +279,7 @@ static tare_status advance(tare_session *session, bool *done, tare_error *err) {
             step = plan->steps.at[session->next_step++];
             TARE_TRY(run_step(session, step, &holds, err));
             if (holds) TARE_TRY(finish(session, plan, step, &shown, err));
+            if (session->watch) session->watch(session->watch_context, step->node);
         } else if (!plan->stop) {
             *done = true;
             return TARE_OK;

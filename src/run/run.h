@@ -68,6 +68,12 @@ typedef tare_status tare_trial_fn(void *context, const tare_trial *trial, const 
 tare_status tare_session_set_trials(tare_session *session, const tare_trial *trials, size_t count, tare_trial_fn *fn,
                                     void *context, tare_error *err);
 
+/* Called after each step of the session's graph, what it rounds and shows included: for clocks. The steps of bodies are told
+ * as one, their control node's. node NULL: the plan put it in, to change a layout. The node may be gone once the run is over,
+ * its name is not. watch NULL: none. */
+typedef void tare_step_watch(void *context, const tare_node *node);
+void tare_session_set_watch(tare_session *session, tare_step_watch *watch, void *context);
+
 /* Plans for the types and shapes of these inputs, in the order of the graph's inputs; NULL leaves an input to its
  * initializer. Memory and MACs are known then, unless shapes depend on numbers (get_memory tells all after a run). */
 tare_status tare_session_plan(tare_session *session, tare_tensor *const *inputs, tare_error *err);

@@ -113,6 +113,11 @@ tare_status tare_session_set_trials(tare_session *session, const tare_trial *tri
     return tare_session_list_trials(session, err);
 }
 
+void tare_session_set_watch(tare_session *session, tare_step_watch *watch, void *context) {
+    session->watch = watch;
+    session->watch_context = context;
+}
+
 const tare_quant *tare_session_quant_of(const tare_session *session, const tare_value *original) {
     if (session->options.backend == TARE_BACKEND_FLOAT || !original->quant) return NULL;
     if (session->is_quantized && !session->is_quantized(session->filter_context, original)) return NULL;

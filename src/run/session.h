@@ -36,6 +36,9 @@ struct tare_session {
     void *trial_context;
     tare_map trials_of; /* trials.c */
 
+    tare_step_watch *watch; /* NULL: nobody watches */
+    void *watch_context;
+
     tare_value *const *captures; /* values of outer graphs that the body reads */
     size_t capture_count;
 

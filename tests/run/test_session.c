@@ -230,12 +230,46 @@ static void random_graphs_by_node(void **state) {
     }
 }
 
+/* ---- watches ---- */
+
+typedef struct steps_seen {
+    const tare_session *session;
+    size_t count;
+} steps_seen;
+
+static void see_step(void *context, const tare_node *node) {
+    steps_seen *seen = context;
+    assert_ptr_equal(node, seen->session->plans[0]->steps.at[seen->count++]->node);
+}
+
+/* Every step is told once, in order, and nothing that is computed changes. */
+static void random_graphs_watched(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        tare_arena *arena = tare_arena_new();
+        tare_map wanted;
+        tare_model *model = graphs_parse(graphs_random_text(arena, seed));
+        graphs_quantize(model, seed);
+        tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
+        graphs_evaluate(&wanted, model, &x, TARE_BACKEND_QDQ, arena);
+        run r = { .backend = TARE_BACKEND_QDQ };
+        tare_session *session = open_session(model, &r);
+        steps_seen seen = { .session = session };
+        tare_session_set_watch(session, see_step, &seen);
+        assert_ok(tare_session_run(session, &x, &err));
+        assert_int_equal(seen.count, session->plans[0]->steps.count);
+        check_outputs(session, model, &wanted);
+        tare_session_free(session);
+        tare_model_free(model);
+        tare_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_in_float),
-        cmocka_unit_test(random_graphs_in_qdq),
-        cmocka_unit_test(random_graphs_as_they_lie),
-        cmocka_unit_test(random_graphs_by_node),
+        cmocka_unit_test(random_graphs_in_float),    cmocka_unit_test(random_graphs_in_qdq),
+        cmocka_unit_test(random_graphs_as_they_lie), cmocka_unit_test(random_graphs_by_node),
+        cmocka_unit_test(random_graphs_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
