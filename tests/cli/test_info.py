@@ -5,9 +5,8 @@ import numpy as np
 import onnx
 from bench import f32, model, node, ort
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
-from program import TESTS
+from conftest import DIGITS, IMAGES
 
-EXAMPLE = TESTS.parent / "examples" / "digits"
 LONG = "encoder/layers/block_with_a_long_name_that_no_table_has_room_for/attention/probabilities"
 
 
@@ -123,7 +122,7 @@ def test_tables_fit(bench):
 
 def test_the_bundled_example(bench):
     out = bench.new(".onnx")
-    ran = bench.call("quantize", EXAMPLE / "digits.onnx", "--data", EXAMPLE / "images", "--scale", str(1 / 255), "-o", out)
+    ran = bench.call("quantize", DIGITS, "--data", IMAGES, "--scale", str(1 / 255), "-o", out)
     assert ran.status == 0, ran.log
     values = bench.tell("info", out, "--values")["values"]
     quantized = [value for value in values.values() if "origin" in value]

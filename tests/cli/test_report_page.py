@@ -16,6 +16,7 @@ DATA = ["--data", IMAGES, "--samples", 4]
 RUNS = {
     "tare-info/1": [["info", "{int8}", "--nodes", "--values", "--memory"], ["info", "{codes}"], ["info", DIGITS]],
     "tare-check/1": [["check", DIGITS, *DATA], ["check", "{huge}"]],
+    "tare-bench/1": [["bench", "{int8}", "--nodes", "--runs", "3"]],
     "tare-ops/1": [["ops"]],
     "tare-optimize/1": [["optimize", "{raw}", "--explain", "-o", "{out}.onnx"]],
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
