@@ -1,10 +1,12 @@
 """What every value of a model is, in f64 by onnx's reference evaluator and in f32 by ONNX Runtime: what float runs are held
-against. Results are kept under build/replay, by the model's and the sample's bytes."""
+against. Results are kept under build/replay, by the bytes of model and sample and the version of what made them."""
 import hashlib
+import inspect
 import os
 import pathlib
 import subprocess
 import sys
+from importlib import metadata
 
 import numpy as np
 import onnx
@@ -280,6 +282,13 @@ def digest(feeds):
     return hash_.hexdigest()
 
 
+def kept_runtime_values(model, feeds):
+    """runtime_values() of the model as it is now, by its bytes, the feeds and the version of ONNX Runtime."""
+    data = hashlib.sha256(model.SerializeToString()).hexdigest()
+    key = ("f32", data, digest(feeds), metadata.version("onnxruntime"), inspect.getsource(runtime_values))
+    return kept(key, lambda: runtime_values(model, feeds))
+
+
 def fit_feeds(model, feeds):
     """The sample under the names and types of another form of the model: inputs that want codes get them by the scale of
     the DequantizeLinear behind."""
@@ -306,8 +315,7 @@ def both(path, feeds):
     data = pathlib.Path(path).read_bytes()
     key = (hashlib.sha256(data).hexdigest(), digest(feeds), onnx.__version__, pathlib.Path(__file__).read_bytes())
     model = drop_quantization(expand_operators_on_codes(onnx.load(str(path))))
-    return kept((key, "f64"), lambda: reference_values(model, feeds)), kept(
-        (key, "f32"), lambda: runtime_values(model, feeds))
+    return kept((key, "f64"), lambda: reference_values(model, feeds)), kept_runtime_values(model, feeds)
 
 
 def feeds_of(name, use="eval", index=0):
