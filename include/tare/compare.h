@@ -5,9 +5,10 @@
 #include <tare/run.h>
 
 typedef struct tare_comparing {
-    bool nodes;        /* every common value, not only outputs */
-    int backend;       /* ORDER: backend */
-    double fail_below; /* dB; an output below gives TARE_E_GATE; 0: no gate */
+    bool nodes;           /* every common value, not only outputs */
+    int backend;          /* ORDER: backend */
+    tare_strings columns; /* metrics that tables show, by their names in the JSON, or all; empty: the usual ones */
+    double fail_below;    /* dB; an output below gives TARE_E_GATE; 0: no gate */
 } tare_comparing;
 extern TARE_API const tare_field tare_comparing_fields[];
 

@@ -9,6 +9,8 @@
 const tare_field tare_comparing_fields[] = {
     { "nodes", TARE_FIELD_BOOL, offsetof(tare_comparing, nodes),
       .help = "every value that both have, not only outputs" },
+    { "columns", TARE_FIELD_STRINGS, offsetof(tare_comparing, columns), .metavar = "NAMES",
+      .help = "metrics to show: cosine, l1, l2, chebyshev, sqnr_db, relative_l2, l2_norm, rmse, top1, … or all" },
     { "backend", TARE_FIELD_ENUM, offsetof(tare_comparing, backend), .names = tare_backend_names,
       .fallback.i = TARE_BACKEND_QDQ,
       .help = "how models are run: qdq rounds quantized values, float ignores quantization" },
@@ -31,6 +33,7 @@ typedef struct job {
     const tare_model *first_model; /* whose inputs the samples are for */
     tare_samples *samples;
     tare_compare_options options;
+    tare_columns columns;
 } job;
 
 static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
@@ -68,7 +71,7 @@ static tare_status compare_all(job *j, const tare_comparing *options, tare_repor
         tare_comparison *comparison;
         TARE_TRY(
             tare_compare(&comparison, j->subjects[0].side, j->subjects[i].side, j->samples, &j->options, log, err));
-        tare_report_comparison(report, j->subjects[0].path, j->subjects[i].path, comparison);
+        tare_report_comparison(report, j->subjects[0].path, j->subjects[i].path, comparison, &j->columns);
         if (verdict == TARE_OK) verdict = gate(comparison, options->fail_below, err);
         tare_comparison_free(comparison);
     }
@@ -82,6 +85,7 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
     j->options.threads = work ? (size_t)work->threads : 0;
     j->options.outputs_only = !options->nodes;
     j->options.labels = judging ? judging->labels : NULL;
+    TARE_TRY(tare_columns_parse(&j->columns, &options->columns, err));
     TARE_TRY(open_all(j, data, preprocess, options, log, err));
     tare_report *report = tare_report_new("tare-compare/1");
     if (!report) return tare_fail_memory(err, 0);

@@ -152,7 +152,7 @@ static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
         for (size_t w = 1; w < job->worker_count; w++)
             for (size_t i = 0; met->bits && i < TARE_CODES_WORDS(met->quant); i++)
                 met->bits[i] |= job->workers[w].met[p].bits[i];
-        tare_total_finish(&job->totals[p], met, pair->said.is_output, &pair->said.metrics);
+        tare_total_finish(&job->totals[p], met, &pair->said.metrics);
         memcpy(pair->said.hits, job->totals[p].hits, sizeof pair->said.hits);
         is_judged = is_judged || pair->said.hits[0].samples;
     }

@@ -27,9 +27,8 @@ typedef struct tare_metrics {
     double chebyshev;        /* max |d| */
     double sqnr_worst_db;    /* of one sample; its id: */
     const char *worst_sample;
-    double
-        top1; /* share of places where the largest is the same (along dimension 1 when there are 4 or more, else along
-                    the last; the first of equals); outputs only, else NaN */
+    double top1; /* share of places where the largest is the same (along dimension 1 when there are 4 or more, else
+                    along the last; the first of equals); NaN: one number a place, and in the local comparison */
     int64_t worst_channel; /* along dimension 1; -1: fewer than two channels, or no signal */
     double worst_channel_db;
     uint64_t codes, codes_used;           /* the other side's, when it is quantized; 0: it is not */

@@ -101,16 +101,22 @@ static uint64_t count_nonfinite(const tare_tensor *a, const tare_tensor *b, uint
 
 /* ---- the largest ---- */
 
-static size_t find_largest(const tare_tensor *tensor, size_t start, size_t step, size_t count) {
-    size_t best = 0;
-    double most = tare_dtype_f64_at(tensor->dtype, tensor->data, start);
-    for (size_t i = 1; i < count; i++) {
-        double number = tare_dtype_f64_at(tensor->dtype, tensor->data, start + i * step);
-        if (!(number > most)) continue;
-        best = i;
-        most = number;
+enum { LANE_PLACES = 64 };
+
+/* Which of `length` numbers is the largest, at `places` neighbouring places; the first of equals. */
+static void find_largest(size_t best[LANE_PLACES], const tare_tensor *tensor, size_t start, size_t places, size_t step,
+                         size_t length) {
+    double most[LANE_PLACES], row[LANE_PLACES];
+    read_f64(most, tensor, start, places);
+    memset(best, 0, places * sizeof *best);
+    for (size_t i = 1; i < length; i++) {
+        read_f64(row, tensor, start + i * step, places);
+        for (size_t p = 0; p < places; p++) {
+            if (!(row[p] > most[p])) continue;
+            best[p] = i;
+            most[p] = row[p];
+        }
     }
-    return best;
 }
 
 static void count_top1(tare_tally *tally, const tare_tensor *a, const tare_tensor *b) {
@@ -120,9 +126,12 @@ static void count_top1(tare_tally *tally, const tare_tensor *a, const tare_tenso
     size_t length = (size_t)shape->dim[axis], inner = (size_t)tare_shape_product(shape, axis + 1, shape->rank);
     if (length < 2) return;
     tally->places = tally->count / length;
-    for (size_t p = 0; p < tally->places; p++) {
-        size_t start = p / inner * length * inner + p % inner;
-        tally->same += find_largest(a, start, inner, length) == find_largest(b, start, inner, length);
+    for (size_t p = 0, some; p < tally->places; p += some) {
+        size_t best[2][LANE_PLACES], left = inner - p % inner, start = p / inner * length * inner + p % inner;
+        some = left < LANE_PLACES ? left : LANE_PLACES;
+        find_largest(best[0], a, start, some, inner, length);
+        find_largest(best[1], b, start, some, inner, length);
+        for (size_t i = 0; i < some; i++) tally->same += best[0][i] == best[1][i];
     }
 }
 
@@ -286,10 +295,10 @@ static void finish_codes(const tare_total *total, const tare_codes_met *met, tar
     metrics->saturated_high = (double)total->high / (double)total->rounded;
 }
 
-void tare_total_finish(const tare_total *total, const tare_codes_met *met, bool is_output, tare_metrics *metrics) {
+void tare_total_finish(const tare_total *total, const tare_codes_met *met, tare_metrics *metrics) {
     *metrics = (tare_metrics){ .samples = total->samples, .count = total->count, .nonfinite = total->nonfinite };
     finish_codes(total, met, metrics);
-    metrics->top1 = is_output && total->places ? (double)total->same / (double)total->places : NAN;
+    metrics->top1 = total->places ? (double)total->same / (double)total->places : NAN;
     metrics->worst_sample = total->worst_sample;
     if (!total->count || total->nonfinite) {
         metrics->sqnr_db = metrics->cosine = metrics->cosine_worst = metrics->relative_l2 = metrics->l2_norm = NAN;

@@ -52,7 +52,7 @@ void tare_tally_codes(tare_tally *tally, tare_codes_met *met, const tare_tensor 
 
 tare_status tare_total_add(tare_total *total, const tare_tally *tally, const char *sample, tare_arena *arena,
                            tare_error *err);
-void tare_total_finish(const tare_total *total, const tare_codes_met *met, bool is_output, tare_metrics *metrics);
+void tare_total_finish(const tare_total *total, const tare_codes_met *met, tare_metrics *metrics);
 
 uint64_t tare_codes_count(const tare_quant *quant); /* how many there are */
 /* Words of 64 bits that hold a bit for each code. */

@@ -45,7 +45,7 @@ static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare
     if (!are_alike || both[0]->dtype == TARE_STRING || both[1]->dtype == TARE_STRING ||
         !tare_shape_equal(&both[0]->shape, &both[1]->shape))
         return fail_shapes(w->job, pair, both[0], both[1], err);
-    TARE_TRY(tare_tally_set(&w->slot->tallies[index], both[0], both[1], pair->said.is_output, w->slot->arena, err));
+    TARE_TRY(tare_tally_set(&w->slot->tallies[index], both[0], both[1], w->job->side[1] != NULL, w->slot->arena, err));
     if (pair->said.is_output) judge(w, both, w->slot->tallies[index].hits);
     tare_arena_release(w->sample, mark);
     return TARE_OK;

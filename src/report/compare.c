@@ -5,50 +5,8 @@
 
 #include "report/flows.h"
 
-json_t *tare_report_metrics(tare_report *report, const tare_metrics *m) {
-    json_t *o = json_object();
-    tare_report_set(report, o, "samples", tare_json_count(m->samples));
-    tare_report_set(report, o, "count", tare_json_count(m->count));
-    tare_report_set(report, o, "nonfinite", tare_json_count(m->nonfinite));
-    tare_report_set(report, o, "exact", json_boolean(m->is_exact));
-    tare_report_set(report, o, "sqnr_db", tare_json_real(m->sqnr_db));
-    tare_report_set(report, o, "cosine", tare_json_real(m->cosine));
-    tare_report_set(report, o, "cosine_worst", tare_json_real(m->cosine_worst));
-    tare_report_set(report, o, "relative_l2", tare_json_real(m->relative_l2));
-    tare_report_set(report, o, "l2_norm", tare_json_real(m->l2_norm));
-    tare_report_set(report, o, "rmse", tare_json_real(m->rmse));
-    tare_report_set(report, o, "l1", tare_json_real(m->l1));
-    tare_report_set(report, o, "l2", tare_json_real(m->l2));
-    tare_report_set(report, o, "chebyshev", tare_json_real(m->chebyshev));
-    tare_report_set(report, o, "top1", tare_json_real(m->top1));
-    tare_report_set(report, o, "sqnr_worst_db", tare_json_real(m->sqnr_worst_db));
-    tare_report_set(report, o, "worst_sample", tare_json_text(m->worst_sample));
-    tare_report_set(report, o, "worst_channel", m->worst_channel < 0 ? json_null() : json_integer(m->worst_channel));
-    tare_report_set(report, o, "worst_channel_db", tare_json_real(m->worst_channel_db));
-    tare_report_set(report, o, "codes", tare_json_count(m->codes));
-    tare_report_set(report, o, "codes_used", tare_json_count(m->codes_used));
-    tare_report_set(report, o, "saturated_low", tare_json_real(m->saturated_low));
-    tare_report_set(report, o, "saturated_high", tare_json_real(m->saturated_high));
-    return o;
-}
-
-static void output_rows(tare_report *report, const tare_comparison *comparison) {
-    static const char *const headings[] = { "output",  "cosine",  "L1",      "L2",   "Chebyshev",
-                                            "SQNR dB", "rel. L2", "L2 norm", "top-1" };
-    tare_table *table = tare_report_table(report, 9, headings, "<>>>>>>>>", 0);
-    for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
-        const tare_compared *c = tare_comparison_at(comparison, i);
-        const tare_metrics *m = &c->metrics;
-        char cell[8][TARE_CELL_SIZE];
-        if (!c->is_output && c->value) continue;
-        tare_table_row(
-            table, (const char *const[]){
-                       c->name, tare_cell_number(cell[0], "%.6f", m->cosine), tare_cell_number(cell[1], "%.6f", m->l1),
-                       tare_cell_number(cell[2], "%.6f", m->l2), tare_cell_number(cell[3], "%.6f", m->chebyshev),
-                       tare_cell_db(cell[4], m->sqnr_db), tare_cell_number(cell[5], "%.2e", m->relative_l2),
-                       tare_cell_number(cell[6], "%.4g", m->l2_norm), tare_cell_number(cell[7], "%.4f", m->top1) });
-    }
-}
+static bool is_output(const tare_compared *c) { return c->is_output; }
+static bool is_inner(const tare_compared *c) { return !c->is_output; }
 
 static void value_rows(tare_report *report, const tare_comparison *comparison) {
     static const char *const headings[] = { "value", "op", "SQNR dB", "cosine", "rel. L2", "worst channel" };
@@ -104,14 +62,18 @@ static json_t *values_json(tare_report *report, const tare_comparison *compariso
     return values;
 }
 
-void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison) {
+void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison,
+                            const tare_columns *columns) {
     bool only_outputs = true;
     for (size_t i = 0; i < tare_comparison_count(comparison); i++)
         only_outputs &= tare_comparison_at(comparison, i)->is_output;
     tare_report_line(report, "%s against %s", b, a);
-    output_rows(report, comparison);
+    tare_report_columns(report, "output", columns, comparison, is_output);
     hit_rows(report, a, b, comparison);
-    if (!only_outputs) value_rows(report, comparison);
+    if (!only_outputs && columns->count)
+        tare_report_columns(report, "value", columns, comparison, is_inner);
+    else if (!only_outputs)
+        value_rows(report, comparison);
     const size_t unmatched = tare_comparison_unmatched_count(comparison);
     if (unmatched) {
         const tare_unmatched *first = tare_comparison_unmatched_at(comparison, 0);
@@ -143,7 +105,7 @@ static void debug_row(tare_table *table, const tare_compared *local, const tare_
 }
 
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together) {
-    output_rows(report, together);
+    tare_report_columns(report, "output", &(tare_columns){ 0 }, together, is_output);
     hit_rows(report, "float", "quantized", together);
     tare_report_line(report, "%s", "");
     tare_report_line(report,

@@ -3,6 +3,8 @@
 #ifndef TARE_REPORT_FLOWS_H
 #define TARE_REPORT_FLOWS_H
 
+#include <tare/field.h>
+
 #include "calibrate/calibrate.h"
 #include "compare/compare.h"
 #include "passes/pass.h"
@@ -37,7 +39,20 @@ json_t *tare_report_hits(tare_report *report, const tare_hits *hits);
 void tare_cells_hits(char top1[TARE_CELL_SIZE], char top5[TARE_CELL_SIZE], const tare_hits *hits);
 
 json_t *tare_report_metrics(tare_report *report, const tare_metrics *metrics);
-void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison);
+
+/* Which metrics a table shows; none: the usual ones. */
+enum { TARE_COLUMNS_MAX = 16 };
+typedef struct tare_columns {
+    size_t at[TARE_COLUMNS_MAX], count;
+} tare_columns;
+/* From names, which are the JSON's keys, or "all"; NULL: none. */
+tare_status tare_columns_parse(tare_columns *columns, const tare_strings *names, tare_error *err);
+/* Tables of the columns, as many as are needed to stay narrow, with a row for each value that is_shown. */
+void tare_report_columns(tare_report *report, const char *heading, const tare_columns *columns,
+                         const tare_comparison *comparison, bool is_shown(const tare_compared *compared));
+
+void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison,
+                            const tare_columns *columns);
 void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);
 
 #endif

@@ -11,6 +11,7 @@ from conftest import DIGITS, IMAGES, ROOT
 
 PAGE = ROOT / "docs" / "formats" / "report.md"
 DATA = ["--data", IMAGES, "--samples", 4]
+LABELS = ["--labels", DIGITS.parent / "labels.csv"]
 
 # For each schema the runs that together print every key of it; {int8}: the example quantized, {out}: a fresh path.
 RUNS = {
@@ -20,12 +21,14 @@ RUNS = {
     "tare-ops/1": [["ops"]],
     "tare-optimize/1": [["optimize", "{raw}", "--explain", "-o", "{out}.onnx"]],
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
-    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA]],
-    "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA]],
+    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS]],
+    "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS]],
+    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, "-o", "{out}.dump"]],
 }
 
 KINDS = {"text": str, "integer": int, "number": (int, float), "bool": bool, "object": dict, "list": list, "dims": list,
-         "metrics": dict}
+         "metrics": dict, "accuracy": dict}
+SHARED_SECTIONS = ("metrics", "accuracy")  # types that are said once
 
 
 class Key:
@@ -41,7 +44,7 @@ class Key:
 
 
 def read_sections():
-    """{heading: {path: Key}}; a key of type metrics has those of that section below it."""
+    """{heading: {path: Key}}; a key whose type is a shared section has those of it below."""
     sections = {}
     for part in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
         keys = sections[part.split("\n")[0].strip("` ")] = {}
@@ -51,11 +54,11 @@ def read_sections():
                 path = cells[0].strip("*")[1:-1]
                 assert path not in keys, f"{path} is documented twice"
                 keys[path] = Key(cells[1], cells[0].startswith("*"))
-    metrics = sections.pop("metrics")
+    shared = {name: sections.pop(name) for name in SHARED_SECTIONS}
     for keys in sections.values():
         for path, key in list(keys.items()):
-            if "metrics" in key.kinds:
-                keys.update({f"{path}.{name}": of for name, of in metrics.items()})
+            for kind in set(key.kinds) & set(shared):
+                keys.update({f"{path}.{name}": of for name, of in shared[kind].items()})
     return sections
 
 

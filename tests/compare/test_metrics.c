@@ -27,7 +27,7 @@ static tare_metrics measure(float *a, float *b, size_t samples, int rank, const 
         a += x.size / sizeof *a;
         b += y.size / sizeof *b;
     }
-    tare_total_finish(&total, &met, is_output, &metrics);
+    tare_total_finish(&total, &met, &metrics);
     tare_arena_free(arena);
     return metrics;
 }
@@ -158,7 +158,7 @@ static void codes(void **state) {
     tare_metrics m;
     assert_ok(tare_tally_set(&tally, &x, &x, false, arena, &err));
     assert_ok(tare_total_add(&total, &tally, "s", arena, &err));
-    tare_total_finish(&total, &met, false, &m);
+    tare_total_finish(&total, &met, &m);
     assert_int_equal(m.codes, 256);
     assert_int_equal(m.codes_used, 5);
     check_near(m.saturated_low, 1.0 / 6);

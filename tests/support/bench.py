@@ -120,8 +120,8 @@ class Bench:
             np.savez(folder / f"{i:04}.npz", **{name: array[i] for name, array in feeds.items()})
         return folder
 
-    def call(self, verb, *arguments):
-        return run_program(verb, *arguments)
+    def call(self, verb, *arguments, **options):
+        return run_program(verb, *arguments, **options)
 
     def tell(self, verb, model_, *arguments):
         """What a verb says as JSON, and in the log."""
