@@ -47,7 +47,7 @@ TARE_API tare_status tare_model_optimize(tare_model *model, const tare_optimize_
 
 typedef struct tare_info_options {
     bool nodes, values; /* a row for each */
-    bool memory;        /* what running it takes; plans it, with open dimensions as 1 */
+    bool memory;        /* what running it takes, step by step; open dimensions as 1 */
 } tare_info_options;
 extern TARE_API const tare_field tare_info_fields[];
 

@@ -13,8 +13,7 @@
 
 const tare_field tare_bench_fields[] = {
     { "backend", TARE_FIELD_ENUM, offsetof(tare_bench_options, backend), .names = tare_backend_names,
-      .fallback.i = TARE_BACKEND_QDQ,
-      .help = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize" },
+      .fallback.i = TARE_BACKEND_QDQ, .help = tare_backend_help },
     { "seconds", TARE_FIELD_DOUBLE, offsetof(tare_bench_options, seconds), .fallback.f = 2, .lo = 0, .hi = 3600,
       .help = "how long to time runs" },
     { "runs", TARE_FIELD_INT, offsetof(tare_bench_options, runs), .lo = 0, .hi = 1000000, .metavar = "N",

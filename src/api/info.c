@@ -12,7 +12,8 @@ const tare_field tare_info_fields[] = {
     { "nodes", TARE_FIELD_BOOL, offsetof(tare_info_options, nodes), .help = "a row for each node" },
     { "values", TARE_FIELD_BOOL, offsetof(tare_info_options, values),
       .help = "a row for each computed or quantized value, with its scale" },
-    { "memory", TARE_FIELD_BOOL, offsetof(tare_info_options, memory), .help = "what running it takes" },
+    { "memory", TARE_FIELD_BOOL, offsetof(tare_info_options, memory),
+      .help = "what running it takes, and at which nodes" },
     { .type = TARE_FIELD_END },
 };
 
@@ -72,17 +73,22 @@ static int by_count(const void *a, const void *b) {
 
 /* ---- */
 
-static void plan(tare_info *info, const tare_sized *sized) {
-    tare_error unused = { 0 };
+/* A model that cannot be planned is told without that; only for want of memory there is nothing to tell. */
+static tare_status plan(tare_info *info, const tare_sized *sized, tare_arena *arena, tare_error *err) {
+    tare_error fault = { 0 };
     const tare_session_options options = { .backend = TARE_BACKEND_QDQ, .cpu = tare_cpu_detect() };
     tare_session *session = NULL;
-    if (tare_session_new(&session, info->model, &options, &unused) == TARE_OK &&
-        tare_session_plan(session, sized->inputs, &unused) == TARE_OK) {
-        info->has_plan = true;
+    tare_status status = tare_session_new(&session, info->model, &options, &fault);
+    if (status == TARE_OK) status = tare_session_plan(session, sized->inputs, &fault);
+    info->has_plan = status == TARE_OK;
+    status = TARE_OK;
+    if (info->has_plan) {
         tare_session_get_macs(session, &info->macs, &info->quantized_macs);
         info->memory = tare_session_get_memory(session);
+        if (info->wants_memory) status = tare_session_get_timeline(session, arena, &info->timeline, err);
     }
     tare_session_free(session);
+    return status;
 }
 
 static tare_status look(tare_info *info, tare_arena *arena, tare_error *err) {
@@ -122,9 +128,9 @@ tare_status tare_model_info(const tare_model *model, const tare_info_options *op
     if (status == TARE_OK) {
         info.sized = sized.model;
         info.is_sized = sized.is_guess;
-        plan(&info, &sized);
-        status = tell(&info, report, err);
+        status = plan(&info, &sized, arena, err);
     }
+    if (status == TARE_OK) status = tell(&info, report, err);
     tare_sized_close(&sized);
     tare_arena_free(arena);
     return status;

@@ -13,8 +13,7 @@
 
 const tare_field tare_run_fields[] = {
     { "backend", TARE_FIELD_ENUM, offsetof(tare_run_options, backend), .names = tare_backend_names,
-      .fallback.i = TARE_BACKEND_QDQ,
-      .help = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize" },
+      .fallback.i = TARE_BACKEND_QDQ, .help = tare_backend_help },
     { "tap", TARE_FIELD_STRINGS, offsetof(tare_run_options, tap), .metavar = "NAMES",
       .help = "values to write besides the outputs, or all" },
     { .type = TARE_FIELD_END },

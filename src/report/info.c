@@ -122,6 +122,7 @@ static void tell_sizes(tare_report *report, const tare_info *info) {
     tare_report_set(report, o, "scratch", tare_json_count(info->memory.scratch));
     tare_report_set(report, o, "prepared_weights", tare_json_count(info->memory.packed));
     tare_report_set(report, root, "memory_bytes", o);
+    tare_report_timeline(report, &info->timeline);
 }
 
 /* "20 u8, 3 s8"; counts into JSON too. */

@@ -25,6 +25,7 @@ typedef struct tare_info {
     bool is_sized; /* dimensions were open and taken as 1 */
     uint64_t macs, quantized_macs;
     tare_session_memory memory;
+    tare_timeline timeline;
     size_t activations;                    /* computed float values */
     size_t codes[TARE_DTYPE_COUNT];        /* those that are quantized, by code type */
     size_t weight_codes[TARE_DTYPE_COUNT]; /* constants, likewise */
@@ -33,6 +34,8 @@ typedef struct tare_info {
 } tare_info;
 
 void tare_report_info(tare_report *report, const tare_info *info);
+
+void tare_report_timeline(tare_report *report, const tare_timeline *timeline);
 
 /* [1, "N", 3]; null where not even the rank is known. */
 json_t *tare_json_shape(tare_report *report, const tare_shape *shape, const tare_model *model);

@@ -14,6 +14,7 @@ typedef enum tare_backend {
 } tare_backend;
 /* What options call those a user may choose, ended by NULL. */
 extern const char *const tare_backend_names[];
+extern const char tare_backend_help[];
 
 typedef struct tare_session_options {
     tare_backend backend;
@@ -91,6 +92,24 @@ typedef struct tare_session_memory {
     size_t slab, scratch, packed; /* bytes: planned activations, scratch, prepared weights */
 } tare_session_memory;
 tare_session_memory tare_session_get_memory(const tare_session *session);
+
+/* The slab of the last plan over time, but for what taps need and bodies have; all on the arena. Empty without a plan. */
+typedef struct tare_timeline_step {
+    const char *node, *op; /* NULL: put in by the plan, to change a layout */
+    size_t used;           /* bytes, while it runs */
+} tare_timeline_step;
+typedef struct tare_timeline_buffer {
+    const char *value;   /* that lies in it first; NULL: a copy of one */
+    size_t offset, size; /* bytes */
+    size_t first, last;  /* steps */
+} tare_timeline_buffer;
+typedef struct tare_timeline {
+    tare_timeline_step *steps;
+    tare_timeline_buffer *buffers;
+    size_t step_count, buffer_count;
+} tare_timeline;
+tare_status tare_session_get_timeline(const tare_session *session, tare_arena *arena, tare_timeline *out,
+                                      tare_error *err);
 
 /* Multiply-accumulates of the last plan, all and those of nodes whose weight and data inputs are quantized. */
 void tare_session_get_macs(const tare_session *session, uint64_t *all, uint64_t *quantized);

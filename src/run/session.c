@@ -7,6 +7,7 @@
 #include "run/control.h"
 
 const char *const tare_backend_names[] = { "float", "qdq", NULL }; /* ORDER: backend */
+const char tare_backend_help[] = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize";
 
 static tare_status open_session(tare_session **out, const tare_model *model, const tare_graph *graph,
                                 const tare_session_options *options, tare_error *err) {

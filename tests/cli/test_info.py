@@ -120,6 +120,27 @@ def test_tables_fit(bench):
     assert any(line.endswith("  weight") and " s8 " in line for line in lines)
 
 
+def test_memory_over_time(bench):
+    """Steps use what lies in the slab just then; nothing lies on anything else; the slab is as large as it must be."""
+    path = quantize(bench)
+    told = bench.tell("info", path, "--memory")
+    steps, buffers = told["timeline"]["steps"], told["timeline"]["buffers"]
+    assert [step["node"] for step in steps if step["op"] == "Conv"] == ["conv"]
+    assert max(each["offset"] + each["size"] for each in buffers) == told["memory_bytes"]["values"]
+    for s, step in enumerate(steps):
+        live = sorted((each["offset"], each["size"]) for each in buffers if each["first"] <= s <= each["last"])
+        assert step["used"] == sum(size for _, size in live)
+        assert all(a + size <= b for (a, size), (b, _) in zip(live, live[1:]))
+    names = {each["value"] for each in buffers}
+    assert names & {"conv", "relu", "relu_raw"} and "logits" in {name and name.removesuffix("_raw") for name in names}
+    ran = bench.call("info", path, "--memory")
+    assert ran.status == 0, ran.log
+    lines = ran.out.splitlines()[1:]
+    assert max(map(len, lines)) <= 80, max(lines, key=len)
+    assert any(line.startswith("  peak") for line in lines)
+    assert max(line.count("█") for line in lines) == 24
+
+
 def test_the_bundled_example(bench):
     out = bench.new(".onnx")
     ran = bench.call("quantize", DIGITS, "--data", IMAGES, "--scale", str(1 / 255), "-o", out)
