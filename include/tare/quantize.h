@@ -53,12 +53,26 @@ TARE_API tare_status tare_ranges_merge_files(tare_ranges **out, const char *cons
 TARE_API tare_status tare_ranges_tell(const tare_ranges *ranges, const char *path, tare_report **report,
                                       tare_error *err);
 
-/* Calibrates on the samples, or takes `ranges` (NULL: none) of the same model instead, and quantizes a copy of the model,
- * which tare_model_optimize went over. Beside ranges, samples (may be NULL then) are for method auto alone: TARE_E_USAGE
- * without it. calibration and work may be NULL. */
+/* What the result is measured on and how good it must be; zero-initialised: on held-out samples, no gate. */
+typedef struct tare_measuring {
+    const tare_samples *holdout; /* on these instead; NULL */
+    double fail_below;           /* dB; an output below, or not measured, gives TARE_E_GATE; 0: no gate */
+} tare_measuring;
+
+/* Quantizes a copy of the model, which tare_model_optimize went over. Its ranges come from the samples, or are `ranges` of
+ * the same model (NULL: none); a model that has all scales needs neither. When a report is wanted (schema
+ * "tare-quantize/1"), what was lost is measured: every fifth sample by id is held out for that and its ranges join the
+ * others after it, so that the result is the same as without; of fewer than 10 samples none is held out, which the report
+ * says. Samples beside ranges are measured on, and method auto tries the ranges on some. On TARE_E_GATE both *out and
+ * *report are there as well. samples, calibration, measuring, work, report and log may be NULL. */
 TARE_API tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
                                          const tare_ranges *ranges, const tare_quantization *options,
-                                         const tare_calibration_options *calibration, const tare_work_options *work,
-                                         tare_log *log, tare_error *err);
+                                         const tare_calibration_options *calibration, const tare_measuring *measuring,
+                                         const tare_work_options *work, tare_report **report, tare_log *log,
+                                         tare_error *err);
+
+/* Adds to that report the file that the result was written to, and commands that look further. */
+TARE_API tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
+                                             const char *const *next, size_t next_count, tare_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* Comparing what paths name: models and dumps. */
 #include <tare/compare.h>
 
+#include "api/gate.h"
 #include "api/work.h"
 #include "compare/compare.h"
 #include "report/flows.h"
@@ -57,9 +58,7 @@ static tare_status open_all(job *j, const tare_data_options *data, const tare_pr
 static tare_status gate(const tare_comparison *comparison, double fail_below, tare_error *err) {
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
         const tare_compared *c = tare_comparison_at(comparison, i);
-        if (fail_below > 0 && c->is_output && !(c->metrics.sqnr_db >= fail_below))
-            return tare_fail(err, TARE_E_GATE, "output '%s': SQNR %.2f dB is below %.2f dB", c->name,
-                             c->metrics.sqnr_db, fail_below);
+        if (c->is_output) TARE_TRY(tare_gate_output(c->name, &c->metrics, fail_below, err));
     }
     return TARE_OK;
 }

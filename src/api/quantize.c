@@ -1,77 +1,14 @@
-/* From float to int8: calibrate, choose scales, round. */
+/* From float to int8: calibrate, choose scales, round, and tell what that costs. */
 #include <tare/quantize.h>
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/gate.h"
+#include "api/holdout.h"
+#include "api/quantize_options.h"
+#include "api/sized.h"
 #include "api/stage.h"
-#include "api/work.h"
-#include "calibrate/calibrate.h"
-#include "passes/pass.h"
-#include "quantize/quantize.h"
-#include "samples/samples.h"
-
-static const char *const activations[] = { "target", "u8", "s8", "u16", "s16", NULL };
-
-const tare_field tare_calibration_fields[] = {
-    { "skip-nonfinite", TARE_FIELD_BOOL, offsetof(tare_calibration_options, skip_nonfinite),
-      .help = "go on where NaN or Inf is met, instead of stopping: in activations they are counted, nodes with such "
-              "weights stay float" },
-    { .type = TARE_FIELD_END },
-};
-
-const tare_field tare_quantization_fields[] = {
-    { "target", TARE_FIELD_STRING, offsetof(tare_quantization, target), .fallback.s = "onnx", .metavar = "NAME",
-      .help = "whose arithmetic and constraints: onnx" },
-    { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .metavar = "NAME", .help = tare_method_help },
-    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100,
-      .fallback.f = 99.99, .metavar = "P", .help = "for --method percentile: the share kept on each side" },
-    { "act", TARE_FIELD_ENUM, offsetof(tare_quantization, activation), .names = activations,
-      .help = "code type of activations" },
-    { "per-tensor", TARE_FIELD_BOOL, offsetof(tare_quantization, per_tensor),
-      .help = "one scale for a whole weight instead of one per output channel" },
-    { "symmetric", TARE_FIELD_BOOL, offsetof(tare_quantization, symmetric),
-      .help = "activations with zero point 0 (s8) or in the middle (u8)" },
-    { "power-of-two", TARE_FIELD_BOOL, offsetof(tare_quantization, power_of_two), .help = "scales are powers of two" },
-    { "keep-float", TARE_FIELD_STRINGS, offsetof(tare_quantization, keep_float), .metavar = "NAMES",
-      .help = "nodes, by name or op type, that are computed in float; * at the end fits any ending" },
-    { .type = TARE_FIELD_END },
-};
-
-const tare_field tare_rule_fields[] = {
-    { "op", TARE_FIELD_STRING, offsetof(tare_rule_options, op), .help = "an op's name: Softmax" },
-    { "node", TARE_FIELD_STRING, offsetof(tare_rule_options, node),
-      .help = "a node's name; * at the end fits any ending" },
-    { "value", TARE_FIELD_STRING, offsetof(tare_rule_options, value),
-      .help = "a value's name; * at the end fits any ending" },
-    { "keep-float", TARE_FIELD_BOOL, offsetof(tare_rule_options, keep_float),
-      .help = "nodes are computed in float, values are not quantized" },
-    { "act", TARE_FIELD_ENUM, offsetof(tare_rule_options, activation), .names = activations,
-      .help = "code type of activations" },
-    { "method", TARE_FIELD_STRING, offsetof(tare_rule_options, method), .help = "how the range is chosen" },
-    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_rule_options, percentile), .lo = 50, .hi = 100,
-      .help = "for the method percentile" },
-    { "range", TARE_FIELD_FLOATS, offsetof(tare_rule_options, range), .help = "the range itself: [lowest, highest]" },
-    { .type = TARE_FIELD_END },
-};
-
-/* "I/N" */
-static tare_status parse_shard(const char *text, tare_calibrate_options *options, tare_error *err) {
-    char *end = NULL;
-    if (!text) return TARE_OK;
-    long shard = strtol(text, &end, 10), shards = end && *end == '/' ? strtol(end + 1, &end, 10) : 0;
-    if (*text < '0' || *text > '9' || *end || shards < 1 || shard >= shards || shards > 1 << 20)
-        return tare_fail(err, TARE_E_USAGE, "--shard: '%.64s' is not I/N with 0 <= I < N", text);
-    options->shard = (size_t)shard, options->shards = (size_t)shards;
-    return TARE_OK;
-}
-
-static tare_status calibrate_options(tare_calibrate_options *to, const tare_calibration_options *options,
-                                     const tare_work_options *work, tare_error *err) {
-    *to = (tare_calibrate_options){ .threads = work ? (size_t)work->threads : 0,
-                                    .skip_nonfinite = options && options->skip_nonfinite };
-    return tare_work_cpu(work, &to->cpu, err);
-}
+#include "report/flows.h"
 
 /* Says which file it was. */
 static tare_status told(const tare_model *model, tare_status status, tare_error *err) {
@@ -95,151 +32,236 @@ tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, con
                                  const char *shard, const tare_calibration_options *options,
                                  const tare_work_options *work, tare_log *log, tare_error *err) {
     tare_calibrate_options calibrate;
-    TARE_TRY(calibrate_options(&calibrate, options, work, err));
-    TARE_TRY(parse_shard(shard, &calibrate, err));
+    TARE_TRY(tare_calibrate_options_from(&calibrate, options, work, err));
+    TARE_TRY(tare_calibrate_options_shard(shard, &calibrate, err));
     return calibrate_finite(out, model, samples, &calibrate, log, err);
 }
 
-static tare_rule rule_of(const tare_rule_options *from) {
-    tare_rule rule = { .op = from->op,
-                       .node = from->node,
-                       .value = from->value,
-                       .keep_float = from->keep_float,
-                       .type = from->activation ? activations[from->activation] : NULL,
-                       .method = from->method,
-                       .percentile = from->percentile,
-                       .has_range = from->range.count == 2 };
-    if (rule.has_range) rule.lo = (double)from->range.at[0], rule.hi = (double)from->range.at[1];
-    return rule;
-}
+/* ---- steps ---- */
 
-static tare_status quantize_options(tare_quantize_options *to, const tare_quantization *from, tare_rule *rules,
-                                    tare_error *err) {
-    static const tare_dtype types[] = { TARE_DTYPE_NONE, TARE_U8, TARE_S8, TARE_U16, TARE_S16 };
-    *to = (tare_quantize_options){ .target = tare_target_find(from->target),
-                                   .method = from->method,
-                                   .percentile = from->percentile,
-                                   .activation = types[from->activation],
-                                   .symmetric = from->symmetric,
-                                   .power_of_two = from->power_of_two,
-                                   .per_tensor = from->per_tensor,
-                                   .rules = rules };
-    const tare_rule_options *given = from->rules.at;
-    for (size_t i = 0; i < from->rules.count; i++) rules[to->rule_count++] = rule_of(&given[i]);
-    if (!to->target) return tare_fail(err, TARE_E_USAGE, "--target: no '%.64s'; there is: onnx", from->target);
-    for (size_t i = 0; i < from->keep_float.count; i++) {
-        rules[to->rule_count++] = (tare_rule){ .op = from->keep_float.at[i], .keep_float = true };
-        rules[to->rule_count++] = (tare_rule){ .node = from->keep_float.at[i], .keep_float = true };
-    }
-    return TARE_OK;
-}
-
-/* One call of tare_model_quantize. */
-typedef struct flow {
-    tare_arena *arena;
-    tare_model *model; /* the copy that is quantized */
-    const tare_samples *samples;
-    tare_log *log;
-    tare_quantize_options quantize;
-    tare_calibrate_options calibrate;
-    tare_map winners;
-} flow;
-
-enum { HOLD = 5, HOLD_LEAST = 10 }; /* every fifth sample is held out, of at least ten */
-
-/* Tries ranges on the samples that are held out, or on all. */
-static tare_status try_ranges(flow *f, const tare_ranges *ranges, const tare_ranges *held_out, size_t hold,
-                              tare_error *err) {
-    const size_t total = tare_samples_count(f->samples);
-    size_t *indexes = tare_arena_alloc(f->arena, total + 1, sizeof *indexes);
-    tare_try_options how = {
-        .indexes = indexes, .held_out = held_out, .cpu = f->calibrate.cpu, .threads = f->calibrate.threads
-    };
-    if (!indexes) return tare_fail_memory(err, total * sizeof *indexes);
-    for (size_t i = 0; i < total; i++)
-        if (!hold || i % hold == hold - 1) indexes[how.count++] = i;
-    tare_map_init(&f->winners, f->arena);
-    TARE_TRY(tare_quantize_try(&f->winners, f->model, ranges, &f->quantize, f->samples, &how, f->log, err));
-    f->quantize.winners = &f->winners;
-    if (!hold)
-        tare_log_note(f->log,
-                      "method auto tried ranges on samples that calibration saw: %zu are too few to hold some out",
-                      total);
-    return TARE_OK;
-}
-
-/* Ranges of the samples that are not held out are tried on those that are; then both together are the ranges. */
-static tare_status calibrate_and_try(flow *f, tare_ranges **out, tare_error *err) {
-    const bool holds = tare_samples_count(f->samples) >= HOLD_LEAST;
-    tare_calibrate_options some = f->calibrate;
-    some.hold = holds ? HOLD : 0;
-    some.hold_side = 1;
-    TARE_TRY(tare_calibrate(out, f->model, f->samples, &some, f->log, err));
-    if (!holds) return try_ranges(f, *out, NULL, 0, err);
-    tare_ranges *held = NULL;
-    some.hold_side = 2;
-    TARE_TRY(tare_calibrate(&held, f->model, f->samples, &some, f->log, err));
-    tare_status status = try_ranges(f, *out, held, HOLD, err);
-    if (status == TARE_OK) status = tare_ranges_merge(*out, held, err);
-    tare_ranges_free(held);
+tare_status tare_quantizing_copy(const tare_quantizing *q, const tare_ranges *ranges, tare_fates *fates, tare_log *log,
+                                 tare_model **out, tare_error *err) {
+    tare_model *copy = NULL;
+    tare_map spared;
+    tare_quantize_options options = q->options;
+    tare_map_init(&spared, q->arena);
+    options.spared = &spared;
+    TARE_TRY(tare_model_copy(&copy, q->model, err));
+    tare_status status = tare_quantize_choose(copy, ranges, &options, log, err);
+    if (status == TARE_OK && fates) status = tare_quantize_list_fates(fates, copy, &options, q->arena, err);
+    if (status == TARE_OK) status = tare_quantize_round(copy, &options, err);
+    if (status == TARE_OK) status = tare_model_set_quantized(copy, options.target->name, err);
+    if (status == TARE_OK) status = tare_graph_verify(copy->graph, err);
+    if (status == TARE_OK)
+        *out = copy;
+    else
+        tare_model_free(copy);
     return status;
 }
 
-/* Counts only what choosing scales will ask for. */
-static tare_status calibrate_needs(flow *f, tare_ranges **out, tare_error *err) {
+tare_status tare_quantizing_try(tare_quantizing *q, const tare_ranges *ranges, const tare_ranges *held_out,
+                                const size_t *indexes, size_t count, tare_error *err) {
+    const tare_try_options how = { .indexes = indexes,
+                                   .count = count,
+                                   .held_out = held_out,
+                                   .cpu = q->calibrate.cpu,
+                                   .threads = q->calibrate.threads };
+    tare_map *winners = tare_arena_alloc(q->arena, 1, sizeof *winners);
+    if (!winners) return tare_fail_memory(err, sizeof *winners);
+    tare_map_init(winners, q->arena);
+    TARE_TRY(tare_quantize_try(winners, q->marked, ranges, &q->options, q->samples, &how, q->log, err));
+    q->options.winners = winners;
+    return TARE_OK;
+}
+
+/* Nothing is held out: there are too few, or nothing is tried or measured. */
+static tare_status calibrate_all(tare_quantizing *q, const tare_parts *parts, tare_ranges **out, tare_error *err) {
+    TARE_TRY(tare_calibrate(out, q->model, q->samples, &q->calibrate, q->log, err));
+    if (!tare_quantize_tries(&q->options)) return TARE_OK;
+    tare_log_note(q->log, "method auto tries ranges on samples that calibration saw: %zu are too few to hold some out",
+                  parts->rest.count);
+    return tare_quantizing_try(q, *out, NULL, parts->rest.at, parts->rest.count, err);
+}
+
+/* Counts only what choosing scales will ask for; *out stays NULL when that is nothing. */
+static tare_status calibrate_needs(tare_quantizing *q, const tare_parts *parts, tare_ranges **out, tare_error *err) {
     tare_map names;
-    tare_map_init(&names, f->arena);
-    TARE_TRY(tare_quantize_list_needs(f->model, &f->quantize, &names, err));
-    f->calibrate.wanted = &names;
-    if (tare_quantize_tries(&f->quantize))
-        TARE_TRY(calibrate_and_try(f, out, err));
-    else
-        TARE_TRY(tare_calibrate(out, f->model, f->samples, &f->calibrate, f->log, err));
-    return told(f->model, tare_ranges_check_finite(*out, f->log, err), err);
-}
-
-static tare_status quantize_copy(flow *f, const tare_ranges *ranges, tare_error *err) {
-    TARE_TRY(tare_quantize_choose(f->model, ranges, &f->quantize, f->log, err));
-    TARE_TRY(tare_quantize_round(f->model, &f->quantize, err));
-    TARE_TRY(tare_model_set_quantized(f->model, f->quantize.target->name, err));
-    return tare_graph_verify(f->model->graph, err);
-}
-
-static tare_status take_ranges(flow *f, const tare_ranges *given, tare_error *err) {
-    TARE_TRY(told(f->model, tare_ranges_check(given, f->model, err), err));
-    TARE_TRY(told(f->model, tare_ranges_check_finite(given, f->log, err), err));
-    if (!f->samples) return TARE_OK;
-    if (!tare_quantize_tries(&f->quantize))
+    tare_map_init(&names, q->arena);
+    TARE_TRY(tare_quantize_list_needs(q->marked, &q->options, &names, err));
+    if (!names.entries.count) return TARE_OK;
+    if (!q->samples)
         return tare_fail(err, TARE_E_USAGE,
-                         "ranges are given, so samples are for method auto alone: leave --data or --ranges out");
-    return try_ranges(f, given, NULL, tare_samples_count(f->samples) >= HOLD_LEAST ? HOLD : 0, err);
+                         "--data or --ranges is needed: the model has no scales for %zu values, the first is '%s'",
+                         names.entries.count, names.entries.at[0].key);
+    const bool holds = parts->measured.count && (parts->tried.count || (q->said && !q->holdout));
+    q->calibrate.wanted = &names;
+    const tare_status status = holds ? tare_holdout_calibrate(q, parts, out, err) : calibrate_all(q, parts, out, err);
+    q->calibrate.wanted = NULL;
+    TARE_TRY(status);
+    return told(q->model, tare_ranges_check_finite(*out, q->log, err), err);
 }
 
-/* `given` ranges, or *own ones, which the caller frees. */
-static tare_status quantize(flow *f, const tare_ranges *given, tare_ranges **own, tare_error *err) {
-    TARE_TRY(told(f->model, tare_quantize_check_finite(f->model, &f->quantize, f->log, err), err));
-    TARE_TRY(given ? take_ranges(f, given, err) : calibrate_needs(f, own, err));
-    return told(f->model, quantize_copy(f, given ? given : *own, err), err);
+/* Samples beside ranges are for method auto to try them on, and to measure on. */
+static tare_status take_ranges(tare_quantizing *q, const tare_parts *parts, tare_error *err) {
+    const tare_indexes *some = parts->tried.count ? &parts->tried : &parts->rest;
+    TARE_TRY(told(q->model, tare_ranges_check(q->ranges, q->model, err), err));
+    TARE_TRY(told(q->model, tare_ranges_check_finite(q->ranges, q->log, err), err));
+    if (!q->samples || !tare_quantize_tries(&q->options)) return TARE_OK;
+    return tare_quantizing_try(q, q->ranges, NULL, some->at, some->count, err);
+}
+
+/* ---- what it came to ---- */
+
+/* Multiply-accumulates, for the first sample; without one, or where its shapes do not tell, with open dimensions as 1. */
+static tare_status count_macs(tare_quantizing *q, const tare_model *quantized, tare_error *err) {
+    const tare_session_options options = { .backend = TARE_BACKEND_QDQ, .cpu = q->calibrate.cpu };
+    tare_sample sample = { 0 };
+    tare_sized sized = { 0 };
+    tare_session *session = NULL;
+    tare_status status = tare_session_new(&session, quantized, &options, err);
+    if (status == TARE_OK && q->samples) status = tare_samples_get(q->samples, 0, q->arena, &sample, err);
+    if (status == TARE_OK && !q->samples) status = tare_sized_open(&sized, quantized, NULL, err);
+    if (status == TARE_OK) status = tare_session_plan(session, q->samples ? sample.inputs : sized.inputs, err);
+    if (status == TARE_OK) {
+        q->said->has_macs = true;
+        q->said->is_guess = sized.is_guess;
+        tare_session_get_macs(session, &q->said->macs, &q->said->codes_macs);
+    }
+    tare_session_free(session);
+    tare_sized_close(&sized);
+    return status == TARE_E_LIMIT ? status : TARE_OK; /* else shapes depend on numbers */
+}
+
+static tare_status measure(tare_quantizing *q, const tare_model *quantized, const tare_parts *parts, tare_error *err) {
+    TARE_TRY(count_macs(q, quantized, err));
+    if (q->holdout) return tare_measure(q, quantized, q->holdout, NULL, TARE_MEASURED_GIVEN, err);
+    if (q->said->on != TARE_MEASURED_NOT || q->said->why_not || !q->samples) return TARE_OK;
+    const bool is_seen = q->said->calibrated && !q->ranges;
+    return tare_measure(q, quantized, q->samples, parts->tried.count ? &parts->measured : NULL,
+                        is_seen ? TARE_MEASURED_CALIBRATION : TARE_MEASURED_SAMPLES, err);
+}
+
+static bool is_synthetic(const tare_quantizing *q, const tare_ranges *used) {
+    return (used && tare_ranges_are_synthetic(used)) || (q->samples && tare_samples_are_synthetic(q->samples)) ||
+           (q->holdout && tare_samples_are_synthetic(q->holdout));
+}
+
+static tare_status find_out(tare_quantizing *q, const tare_model *quantized, const tare_parts *parts,
+                            const tare_ranges *used, tare_error *err) {
+    q->said->samples = q->samples ? tare_samples_count(q->samples) : 0;
+    q->said->has_ranges = q->ranges != NULL;
+    q->said->calibrated = used ? tare_ranges_samples(used) : 0;
+    q->said->is_synthetic = is_synthetic(q, used);
+    return measure(q, quantized, parts, err);
+}
+
+/* ---- the flow ---- */
+
+static tare_status quantize(tare_quantizing *q, tare_model **out, tare_error *err) {
+    tare_ranges *own = NULL;
+    tare_parts parts;
+    TARE_TRY(tare_model_copy(&q->marked, q->model, err));
+    TARE_TRY(told(q->model, tare_quantize_check_finite(q->marked, &q->options, q->log, err), err));
+    TARE_TRY(tare_parts_divide(&parts, q, err));
+    tare_status status = q->ranges ? take_ranges(q, &parts, err) : calibrate_needs(q, &parts, &own, err);
+    const tare_ranges *used = q->ranges ? q->ranges : own;
+    tare_fates *fates = q->said ? &q->said->fates : NULL;
+    if (status == TARE_OK) status = told(q->model, tare_quantizing_copy(q, used, fates, q->log, out, err), err);
+    if (status == TARE_OK && q->said) status = find_out(q, *out, &parts, used, err);
+    tare_ranges_free(own);
+    return status;
+}
+
+/* Keeps warnings for the report and hands everything on. */
+typedef struct listener {
+    tare_log log;
+    tare_log *outer; /* may be NULL */
+    tare_arena *arena;
+    tare_quantized *said;
+    bool failed;
+} listener;
+
+static void hear_line(void *context, tare_log_level level, const char *text) {
+    listener *l = context;
+    if (l->outer && l->outer->line) l->outer->line(l->outer->context, level, text);
+    if (level != TARE_LOG_WARNING) return;
+    const char *copy = tare_arena_strdup(l->arena, text);
+    if (!copy || !tare_vec_push(l->arena, &l->said->warnings, copy)) l->failed = true;
+}
+
+static int hear_progress(void *context, const char *job, uint64_t done, uint64_t total) {
+    const listener *l = context;
+    return l->outer && l->outer->progress ? l->outer->progress(l->outer->context, job, done, total) : 0;
+}
+
+static tare_status gate(const tare_quantized *said, double fail_below, tare_error *err) {
+    if (fail_below > 0 && said->on == TARE_MEASURED_NOT)
+        return tare_fail(err, TARE_E_GATE, "no output was measured: %s",
+                         said->why_not ? said->why_not : "there are no samples");
+    for (size_t i = 0; i < said->outputs.count; i++)
+        TARE_TRY(tare_gate_output(said->outputs.at[i].name, &said->outputs.at[i].metrics, fail_below, err));
+    return TARE_OK;
+}
+
+static tare_status tell(const tare_quantized *said, tare_report **out, tare_error *err) {
+    tare_report *report = tare_report_new("tare-quantize/1");
+    if (!report) return tare_fail_memory(err, 0);
+    tare_report_quantized(report, said);
+    TARE_TRY(tare_report_check(report, err));
+    *out = report;
+    return TARE_OK;
+}
+
+static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare_model **out, tare_report **report,
+                                     tare_error *err) {
+    tare_quantized said = { .model = q->model,
+                            .target = q->options.target->name,
+                            .method = q->options.method ? q->options.method : tare_method_at(0)->name };
+    listener l = { .log = { .line = hear_line, .progress = hear_progress, .context = &l },
+                   .outer = q->log,
+                   .arena = q->arena,
+                   .said = &said };
+    q->said = &said;
+    q->log = &l.log;
+    TARE_TRY(quantize(q, out, err));
+    if (l.failed) return tare_fail_memory(err, 0);
+    TARE_TRY(tell(&said, report, err));
+    return gate(&said, fail_below, err);
 }
 
 tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
                                 const tare_ranges *ranges, const tare_quantization *options,
-                                const tare_calibration_options *calibration, const tare_work_options *work,
-                                tare_log *log, tare_error *err) {
-    flow f = { .arena = tare_arena_new(), .samples = samples, .log = log };
-    const size_t rule_count = 2 * options->keep_float.count + options->rules.count;
-    tare_rule *rules = f.arena ? tare_arena_alloc(f.arena, rule_count + 1, sizeof *rules) : NULL;
-    tare_ranges *own = NULL;
-    tare_status status = rules ? quantize_options(&f.quantize, options, rules, err) : tare_fail_memory(err, 0);
-    f.quantize.skip_nonfinite = calibration && calibration->skip_nonfinite;
-    if (status == TARE_OK) status = calibrate_options(&f.calibrate, calibration, work, err);
-    if (status == TARE_OK) status = tare_model_copy(&f.model, model, err);
-    if (status == TARE_OK) status = quantize(&f, ranges, &own, err);
+                                const tare_calibration_options *calibration, const tare_measuring *measuring,
+                                const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+    tare_arena *arena = tare_arena_new();
+    if (!arena) return tare_fail_memory(err, 0);
+    tare_quantizing q = { .arena = arena,
+                          .model = model,
+                          .samples = samples,
+                          .holdout = measuring ? measuring->holdout : NULL,
+                          .ranges = ranges,
+                          .log = log };
+    tare_model *made = NULL;
+    tare_status status = tare_quantize_options_from(&q.options, options, arena, err);
+    q.options.skip_nonfinite = calibration && calibration->skip_nonfinite;
+    if (status == TARE_OK) status = tare_calibrate_options_from(&q.calibrate, calibration, work, err);
     if (status == TARE_OK)
-        *out = f.model;
+        status = report ? quantize_and_tell(&q, measuring ? measuring->fail_below : 0, &made, report, err)
+                        : quantize(&q, &made, err);
+    if (status == TARE_OK || status == TARE_E_GATE)
+        *out = made;
     else
-        tare_model_free(f.model);
-    tare_ranges_free(own);
-    tare_arena_free(f.arena);
+        tare_model_free(made);
+    tare_model_free(q.marked);
+    tare_arena_free(arena);
     return status;
+}
+
+tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
+                                    const char *const *next, size_t next_count, tare_error *err) {
+    uint64_t bytes = 0, float_bytes = 0;
+    for (size_t i = 0; i < model->files.count; i++) float_bytes += model->files.at[i].size;
+    tare_path_is_file(path, &bytes);
+    tare_report_written(report, path, bytes, float_bytes, next, next_count);
+    return tare_report_is_whole(report, err);
 }

@@ -7,23 +7,26 @@
 #include "calibrate/range.h"
 #include "run/each.h"
 
-typedef struct job {
-    const tare_model *model;
-    const tare_samples *samples;
-    const tare_calibrate_options *options;
-    tare_log *log;
-    TARE_VEC(const tare_value *) observed;
-    TARE_VEC(size_t) indexes; /* of the samples in hand */
-    const char **ids;         /* by index: as the ranges name samples */
-} job;
-
 typedef struct worker {
-    const job *job;
+    const tare_calibrator *calibrator;
     tare_session *session;
-    tare_ranges *ranges;
+    tare_ranges *ranges; /* NULL: nothing was seen since it was taken */
     tare_counter *counter;
     const char *sample; /* id of the one in hand */
 } worker;
+
+struct tare_calibrator {
+    tare_arena *arena;
+    const tare_model *model;
+    const tare_samples *samples;
+    tare_calibrate_options options;
+    tare_log *log;
+    TARE_VEC(const tare_value *) observed;
+    const char **ids; /* by index: as the ranges name samples */
+    tare_pool *pool;
+    worker **workers;
+    size_t count;
+};
 
 bool tare_calibrate_observes(const tare_value *value) {
     if (value->dtype != TARE_F32 || value->constant) return false;
@@ -32,29 +35,27 @@ bool tare_calibrate_observes(const tare_value *value) {
     return kind != TARE_QUANT_PASS && kind != TARE_QUANT_SAME;
 }
 
-static bool is_counted(const job *j, const tare_value *value) {
-    const tare_map *wanted = j->options->wanted;
+static bool is_counted(const tare_calibrator *c, const tare_value *value) {
+    const tare_map *wanted = c->options.wanted;
     return tare_calibrate_observes(value) && (!wanted || tare_map_get(wanted, value->name));
 }
 
-static tare_status list_observed(job *j, tare_arena *arena, tare_error *err) {
-    const tare_graph *graph = j->model->graph;
+static tare_status list_observed(tare_calibrator *c, tare_error *err) {
+    const tare_graph *graph = c->model->graph;
     for (size_t i = 0; i < graph->inputs.count; i++)
-        if (is_counted(j, graph->inputs.at[i]) && !tare_vec_push(arena, &j->observed, graph->inputs.at[i]))
+        if (is_counted(c, graph->inputs.at[i]) && !tare_vec_push(c->arena, &c->observed, graph->inputs.at[i]))
             return tare_fail_memory(err, 0);
     tare_for_nodes (node, graph)
         for (int i = 0; i < node->output_count; i++) {
             const tare_value *value = node->outputs[i];
-            if (value && is_counted(j, value) && !tare_vec_push(arena, &j->observed, value))
+            if (value && is_counted(c, value) && !tare_vec_push(c->arena, &c->observed, value))
                 return tare_fail_memory(err, 0);
         }
     return TARE_OK;
 }
 
-static bool is_in_hand(const tare_calibrate_options *o, size_t index) {
-    if (o->shards && index % o->shards != o->shard) return false;
-    const bool held = o->hold && index % o->hold == o->hold - 1;
-    return !o->hold || held == (o->hold_side == 2);
+bool tare_calibrate_takes(const tare_calibrate_options *options, size_t index) {
+    return !options->shards || index % options->shards == options->shard;
 }
 
 static tare_status observe(void *context, const tare_value *value, const tare_tensor *real, tare_layout layout,
@@ -64,7 +65,7 @@ static tare_status observe(void *context, const tare_value *value, const tare_te
     if (!range || real->dtype != TARE_F32) return TARE_OK;
     TARE_TRY(tare_range_count(range, w->counter, w->ranges->arena, real, layout, w->sample, err));
     uint64_t bad = range->nans + range->positive_infinities + range->negative_infinities;
-    if (!bad || w->job->options->skip_nonfinite) return TARE_OK;
+    if (!bad || w->calibrator->options.skip_nonfinite) return TARE_OK;
     const tare_node *producer = value->producer;
     return tare_fail(
         err, TARE_E_MALFORMED,
@@ -83,108 +84,175 @@ static size_t channels_of(const tare_value *value) {
     return 0;
 }
 
-static tare_status open_worker(const job *j, worker *w, tare_error *err) {
-    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
-                                           .cpu = j->options->cpu,
-                                           .memory_limit = j->options->memory_limit };
-    w->job = j;
+/* Empty counts for what is observed. */
+static tare_status begin_counting(worker *w, tare_error *err) {
+    const tare_calibrator *c = w->calibrator;
     TARE_TRY(tare_ranges_new(&w->ranges, err));
-    for (size_t i = 0; i < j->observed.count; i++) {
+    for (size_t i = 0; i < c->observed.count; i++) {
         tare_range *range;
-        TARE_TRY(tare_ranges_add(w->ranges, j->observed.at[i]->name, &range, err));
-        const size_t channels = channels_of(j->observed.at[i]);
+        TARE_TRY(tare_ranges_add(w->ranges, c->observed.at[i]->name, &range, err));
+        const size_t channels = channels_of(c->observed.at[i]);
         if (channels) TARE_TRY(tare_range_want_channels(range, channels, w->ranges->arena, err));
     }
-    w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(j->options->cpu));
-    if (!w->counter) return tare_fail_memory(err, 0);
-    TARE_TRY(tare_session_new(&w->session, j->model, &options, err));
-    return tare_session_set_raw_tap(w->session, j->observed.at, j->observed.count, observe, w, err);
+    w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(c->options.cpu));
+    return w->counter ? TARE_OK : tare_fail_memory(err, 0);
 }
 
-static void close_worker(worker *w) {
-    tare_session_free(w->session);
-    tare_ranges_free(w->ranges);
+static tare_status open_worker(worker *w, tare_error *err) {
+    const tare_calibrator *c = w->calibrator;
+    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
+                                           .cpu = c->options.cpu,
+                                           .memory_limit = c->options.memory_limit };
+    TARE_TRY(tare_session_new(&w->session, c->model, &options, err));
+    return tare_session_set_raw_tap(w->session, c->observed.at, c->observed.count, observe, w, err);
 }
+
+static tare_status open_workers(tare_calibrator *c, tare_error *err) {
+    c->pool = tare_pool_new(c->options.threads);
+    if (!c->pool) return tare_fail_memory(err, 0);
+    const size_t count = tare_pool_size(c->pool);
+    worker *states = tare_arena_alloc(c->arena, count, sizeof *states);
+    c->workers = tare_arena_alloc(c->arena, count, sizeof *c->workers);
+    if (!c->workers || !states) return tare_fail_memory(err, count * sizeof *states);
+    for (c->count = 0; c->count < count; c->count++) {
+        worker *w = c->workers[c->count] = &states[c->count];
+        w->calibrator = c;
+        const tare_status status = open_worker(w, err);
+        if (status != TARE_OK) return c->count++, status;
+    }
+    return TARE_OK;
+}
+
+/* Ids come from file names; what is no UTF-8 in them is escaped, as it can stand in no ranges file. They live as long as
+ * the calibrator: ranges copy those that they keep. */
+static tare_status list_ids(tare_calibrator *c, tare_error *err) {
+    c->ids = tare_arena_alloc(c->arena, tare_samples_count(c->samples) + 1, sizeof *c->ids);
+    for (size_t i = 0; c->ids && i < tare_samples_count(c->samples); i++) {
+        const char *id = c->ids[i] = tare_samples_id(c->samples, i);
+        const size_t length = strlen(id), room = 4 * length + 1; /* each byte at worst \xNN */
+        if (tare_utf8_is_valid(id, length)) continue;
+        char *escaped = tare_arena_alloc(c->arena, room, 1);
+        if (!escaped) return tare_fail_memory(err, room);
+        tare_text_escape(escaped, room, id);
+        c->ids[i] = escaped;
+    }
+    return c->ids ? TARE_OK : tare_fail_memory(err, 0);
+}
+
+tare_status tare_calibrator_open(tare_calibrator **out, const tare_model *model, const tare_samples *samples,
+                                 const tare_calibrate_options *options, tare_log *log, tare_error *err) {
+    tare_arena *arena = tare_arena_new();
+    tare_calibrator *c = arena ? tare_arena_alloc(arena, 1, sizeof *c) : NULL;
+    if (!c) {
+        tare_arena_free(arena);
+        return tare_fail_memory(err, sizeof *c);
+    }
+    *c = (tare_calibrator){ .arena = arena, .model = model, .samples = samples, .options = *options, .log = log };
+    tare_status status = list_observed(c, err);
+    if (status == TARE_OK) status = list_ids(c, err);
+    if (status == TARE_OK) status = open_workers(c, err);
+    if (status == TARE_OK)
+        *out = c;
+    else
+        tare_calibrator_close(c);
+    return status;
+}
+
+static void drop_counts(worker *w) {
+    tare_ranges_free(w->ranges);
+    w->ranges = NULL;
+}
+
+void tare_calibrator_close(tare_calibrator *calibrator) {
+    if (!calibrator) return;
+    for (size_t i = 0; i < calibrator->count; i++) {
+        tare_session_free(calibrator->workers[i]->session);
+        drop_counts(calibrator->workers[i]);
+    }
+    tare_pool_free(calibrator->pool);
+    tare_arena_free(calibrator->arena);
+}
+
+tare_pool *tare_calibrator_pool(const tare_calibrator *calibrator) { return calibrator->pool; }
 
 static tare_status see_sample(void *context, const tare_sample *sample, tare_error *err) {
     worker *w = context;
-    w->sample = w->job->ids[sample->index];
+    if (!w->ranges) TARE_TRY(begin_counting(w, err));
+    w->sample = w->calibrator->ids[sample->index];
+    w->ranges->samples++;
     return tare_session_run(w->session, sample->inputs, err);
 }
 
-static tare_status merge_workers(const job *j, worker *const *workers, size_t count, tare_ranges **out,
-                                 tare_error *err) {
-    tare_ranges *total = workers[0]->ranges;
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = 0; k < total->list.count; k++)
-            TARE_TRY(tare_range_merge(total->list.at[k], workers[i]->ranges->list.at[k], total->arena, err));
-    TARE_TRY(tare_ranges_own_ids(total, err));
-    total->samples = j->indexes.count;
-    total->synthetic = tare_samples_are_synthetic(j->samples);
-    total->model_hash = tare_ranges_fingerprint(j->model);
-    workers[0]->ranges = NULL;
+tare_status tare_calibrator_see(tare_calibrator *calibrator, size_t thread, const tare_sample *sample,
+                                tare_error *err) {
+    return see_sample(calibrator->workers[thread], sample, err);
+}
+
+const tare_tensor *tare_calibrator_output(const tare_calibrator *calibrator, size_t thread, size_t index) {
+    return tare_session_output(calibrator->workers[thread]->session, index);
+}
+
+tare_status tare_calibrator_count(tare_calibrator *calibrator, const size_t *indexes, size_t count, tare_error *err) {
+    const tare_each each = { .samples = calibrator->samples,
+                             .indexes = indexes,
+                             .count = count,
+                             .pool = calibrator->pool,
+                             .workers = (void *const *)calibrator->workers,
+                             .fn = see_sample,
+                             .job = "calibrate",
+                             .log = calibrator->log };
+    return tare_each_sample(&each, err);
+}
+
+static tare_status add_worker(tare_ranges *total, worker *w, tare_error *err) {
+    for (size_t k = 0; k < total->list.count; k++)
+        TARE_TRY(tare_range_merge(total->list.at[k], w->ranges->list.at[k], total->arena, err));
+    total->samples += w->ranges->samples;
+    return TARE_OK;
+}
+
+tare_status tare_calibrator_take(tare_calibrator *calibrator, tare_ranges **out, tare_error *err) {
+    tare_ranges *total = NULL;
+    tare_status status = TARE_OK;
+    for (size_t i = 0; i < calibrator->count; i++) {
+        worker *w = calibrator->workers[i];
+        if (!w->ranges) continue;
+        if (!total) {
+            total = w->ranges, w->ranges = NULL;
+            continue;
+        }
+        if (status == TARE_OK) status = add_worker(total, w, err);
+        drop_counts(w);
+    }
+    if (!total) return tare_fail(err, TARE_E_USAGE, "no samples to calibrate on");
+    if (status == TARE_OK) status = tare_ranges_own_ids(total, err);
+    if (status != TARE_OK) {
+        tare_ranges_free(total);
+        return status;
+    }
+    total->synthetic = tare_samples_are_synthetic(calibrator->samples);
+    total->model_hash = tare_ranges_fingerprint(calibrator->model);
     *out = total;
     return TARE_OK;
 }
 
-static tare_status run_workers(job *j, tare_pool *pool, tare_arena *arena, tare_ranges **out, tare_error *err) {
-    const size_t count = tare_pool_size(pool);
-    worker **workers = tare_arena_alloc(arena, count, sizeof *workers);
-    worker *states = tare_arena_alloc(arena, count, sizeof *states);
-    if (!workers || !states) return tare_fail_memory(err, count * sizeof *states);
-    tare_status status = TARE_OK;
-    for (size_t i = 0; i < count; i++) workers[i] = &states[i];
-    for (size_t i = 0; status == TARE_OK && i < count; i++) status = open_worker(j, workers[i], err);
-    const tare_each each = { .samples = j->samples,
-                             .indexes = j->indexes.at,
-                             .count = j->indexes.count,
-                             .pool = pool,
-                             .workers = (void *const *)workers,
-                             .fn = see_sample,
-                             .job = "calibrate",
-                             .log = j->log };
-    if (status == TARE_OK) status = tare_each_sample(&each, err);
-    if (status == TARE_OK) status = merge_workers(j, workers, count, out, err);
-    for (size_t i = 0; i < count; i++) close_worker(workers[i]);
-    return status;
-}
+/* ---- all at once ---- */
 
-/* Ids come from file names; what is no UTF-8 in them is escaped, as it can stand in no ranges file. They live as long as
- * the job: ranges copy those that they keep. */
-static tare_status list_ids(job *j, tare_arena *arena, tare_error *err) {
-    j->ids = tare_arena_alloc(arena, tare_samples_count(j->samples) + 1, sizeof *j->ids);
-    for (size_t i = 0; j->ids && i < tare_samples_count(j->samples); i++) {
-        const char *id = j->ids[i] = tare_samples_id(j->samples, i);
-        const size_t length = strlen(id), room = 4 * length + 1; /* each byte at worst \xNN */
-        if (tare_utf8_is_valid(id, length)) continue;
-        char *escaped = tare_arena_alloc(arena, room, 1);
-        if (!escaped) return tare_fail_memory(err, room);
-        tare_text_escape(escaped, room, id);
-        j->ids[i] = escaped;
-    }
-    return j->ids ? TARE_OK : tare_fail_memory(err, 0);
-}
-
-static tare_status calibrate(job *j, tare_arena *arena, tare_ranges **out, tare_error *err) {
-    TARE_TRY(list_observed(j, arena, err));
-    for (size_t i = 0; i < tare_samples_count(j->samples); i++)
-        if (is_in_hand(j->options, i) && !tare_vec_push(arena, &j->indexes, i)) return tare_fail_memory(err, 0);
-    if (!j->indexes.count) return tare_fail(err, TARE_E_USAGE, "no samples to calibrate on");
-    TARE_TRY(list_ids(j, arena, err));
-    tare_pool *pool = tare_pool_new(j->options->threads);
-    if (!pool) return tare_fail_memory(err, 0);
-    tare_status status = run_workers(j, pool, arena, out, err);
-    tare_pool_free(pool);
-    return status;
+static tare_status count_shard(tare_calibrator *c, tare_ranges **out, tare_error *err) {
+    TARE_VEC(size_t) indexes = { 0 };
+    for (size_t i = 0; i < tare_samples_count(c->samples); i++)
+        if (tare_calibrate_takes(&c->options, i) && !tare_vec_push(c->arena, &indexes, i))
+            return tare_fail_memory(err, 0);
+    TARE_TRY(tare_calibrator_count(c, indexes.at, indexes.count, err));
+    return tare_calibrator_take(c, out, err);
 }
 
 tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                            const tare_calibrate_options *options, tare_log *log, tare_error *err) {
-    job j = { .model = model, .samples = samples, .options = options, .log = log };
-    tare_arena *arena = tare_arena_new();
-    if (!arena) return tare_fail_memory(err, 0);
-    tare_status status = calibrate(&j, arena, out, err);
-    tare_arena_free(arena);
+    tare_calibrator *calibrator;
+    TARE_TRY(tare_calibrator_open(&calibrator, model, samples, options, log, err));
+    const tare_status status = count_shard(calibrator, out, err);
+    tare_calibrator_close(calibrator);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <tare/quantize.h>
 
+#include "base/threads.h"
 #include "graph/graph.h"
 #include "run/run.h"
 #include "samples/samples.h"
@@ -54,9 +55,6 @@ typedef struct tare_calibrate_options {
     size_t threads;       /* workers, one session each; 0: all */
     bool skip_nonfinite;  /* count NaN and Inf and go on, instead of TARE_E_MALFORMED naming tensor, node and sample */
     size_t shard, shards; /* only samples whose index % shards == shard; shards 0: all */
-    /* Every hold-th sample by id (4, 9, 14, …) is left out (1) or is the only kind used (2); 0: all are used. */
-    size_t hold;
-    int hold_side;
     size_t memory_limit;
     const tare_map *wanted; /* names of the values to count, of those that can be; NULL: all */
 } tare_calibrate_options;
@@ -68,6 +66,24 @@ bool tare_calibrate_observes(const tare_value *value);
  * values inherit; constants never enter), graph inputs included. */
 tare_status tare_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                            const tare_calibrate_options *options, tare_log *log, tare_error *err);
+/* Is the sample in the shard? */
+bool tare_calibrate_takes(const tare_calibrate_options *options, size_t index);
+
+/* The same in steps, for those who want what the model gives while it is counted. The options' shard is the caller's to
+ * keep to; model, samples and what the options point to must outlive it. */
+typedef struct tare_calibrator tare_calibrator;
+tare_status tare_calibrator_open(tare_calibrator **out, const tare_model *model, const tare_samples *samples,
+                                 const tare_calibrate_options *options, tare_log *log, tare_error *err);
+void tare_calibrator_close(tare_calibrator *calibrator);            /* NULL is fine */
+tare_pool *tare_calibrator_pool(const tare_calibrator *calibrator); /* has a thread for each worker */
+/* Runs these samples, each by the worker that is free. */
+tare_status tare_calibrator_count(tare_calibrator *calibrator, const size_t *indexes, size_t count, tare_error *err);
+/* Runs one by the worker of this thread of the pool; the model's outputs stay until the same worker's next one. */
+tare_status tare_calibrator_see(tare_calibrator *calibrator, size_t thread, const tare_sample *sample, tare_error *err);
+const tare_tensor *tare_calibrator_output(const tare_calibrator *calibrator, size_t thread, size_t index);
+/* What was counted since it was last taken; TARE_E_USAGE when that is nothing. */
+tare_status tare_calibrator_take(tare_calibrator *calibrator, tare_ranges **out, tare_error *err);
+
 /* Warns of each value that held NaN or Inf, in the order of the graph; TARE_E_MALFORMED when one held nothing else. */
 tare_status tare_ranges_check_finite(const tare_ranges *ranges, tare_log *log, tare_error *err);
 size_t tare_ranges_count(const tare_ranges *ranges);

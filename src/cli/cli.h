@@ -25,6 +25,8 @@ typedef struct cli_call {
     void *record;                /* the verb's own, filled from the command line */
     const char *const *operands; /* what is no option, ended by NULL */
     int operand_count;
+    char *const *arguments; /* all behind the verb, as they were given */
+    int argument_count;
     const cli_common *common;
     tare_log *log;
 } cli_call;
@@ -71,6 +73,10 @@ tare_status cli_print_verdict(const cli_call *call, tare_report *report, tare_st
 /* Shared by verbs: an error about operands and options that the tables cannot tell. */
 tare_status cli_usage(tare_error *err, const char *format, ...) TARE_PRINTF(2, 3);
 tare_status cli_fail(tare_error *err, tare_status status, const char *text);
+
+/* A command for the user to go on with: "tare WORDS" for a shell, then those options of this call, as they were given, that
+ * are in one of the tables (ended by NULL). Free it with free(); NULL: no memory. */
+char *cli_next_command(const cli_call *call, const char *const *words, const tare_field *const *tables);
 
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);

@@ -66,9 +66,13 @@ static tare_status run_verb(const cli_verb *verb, int count, char **arguments, t
         cli_print_verb_help(verb, stdout);
     } else if (status == TARE_OK) {
         tare_log log = cli_log(&common);
-        const cli_call call = {
-            .record = record, .operands = operands, .operand_count = operand_count, .common = &common, .log = &log
-        };
+        const cli_call call = { .record = record,
+                                .operands = operands,
+                                .operand_count = operand_count,
+                                .arguments = arguments,
+                                .argument_count = count,
+                                .common = &common,
+                                .log = &log };
         status = verb->run(&call, err);
     }
     free(operands);

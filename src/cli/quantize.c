@@ -1,4 +1,6 @@
 /* Verb quantize: the main job. */
+#include <stdlib.h>
+
 #include "cli.h"
 
 typedef struct record {
@@ -10,45 +12,89 @@ typedef struct record {
     tare_quantization quantization;
     tare_work_options work;
     const char *ranges, *output;
+    tare_strings holdout;
+    double fail_below;
 } record;
 
 static const tare_field own_fields[] = {
     { "ranges", TARE_FIELD_STRING, offsetof(record, ranges), TARE_FIELD_PATH, .metavar = "RANGES",
-      .help = "what `tare calibrate` or `tare merge` wrote, instead of --data; method auto needs both" },
+      .help = "what `tare calibrate` or `tare merge` wrote, instead of ranges from --data" },
+    { "holdout", TARE_FIELD_STRINGS, offsetof(record, holdout), TARE_FIELD_ONE, .metavar = "[NAME=]SRC",
+      .help = "measure the loss on these samples; without it on every fifth of --data, kept out until then" },
+    { "fail-below", TARE_FIELD_DOUBLE, offsetof(record, fail_below), .lo = 0, .hi = 1000, .metavar = "DB",
+      .help = "write nothing and exit with 1 when the SQNR of an output is below this many dB" },
     { "output", TARE_FIELD_STRING, offsetof(record, output), TARE_FIELD_REQUIRED, .metavar = "OUT.onnx",
       .help = "the model to write; its extension says the format", .letter = 'o' },
     { .type = TARE_FIELD_END },
 };
 
+/* What a call opens. */
+typedef struct job {
+    tare_model *model, *quantized;
+    tare_samples *samples, *holdout;
+    tare_ranges *ranges;
+    tare_report *report;
+} job;
+
+static tare_status open_samples(tare_samples **out, const cli_call *call, const tare_model *model,
+                                const tare_data_options *data, tare_error *err) {
+    const record *r = call->record;
+    tare_status status = tare_samples_from_options(out, model, data, &r->preprocess, call->log, err);
+    return status == TARE_OK ? tare_samples_check_path(*out, r->output, err) : status;
+}
+
+static tare_status open_all(job *j, const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    const tare_data_options holdout = { .data = r->holdout, .whole = r->data.whole, .inputs = r->data.inputs };
+    tare_status status = tare_model_open(&j->model, call->operands[0], &r->open, call->log, err);
+    if (status == TARE_OK) status = tare_model_check_path(j->model, r->output, err);
+    if (status == TARE_OK) status = tare_model_optimize(j->model, NULL, NULL, call->log, err);
+    if (status == TARE_OK && r->ranges) status = tare_ranges_read(&j->ranges, r->ranges, err);
+    if (status == TARE_OK && (r->data.data.count || r->data.inputs.count))
+        status = open_samples(&j->samples, call, j->model, &r->data, err);
+    if (status == TARE_OK && r->holdout.count) status = open_samples(&j->holdout, call, j->model, &holdout, err);
+    return status;
+}
+
+/* What the report says at its end: the file, and where to look further. */
+static tare_status tell_written(const job *j, const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    const tare_field *const tables[] = { cli_recipe_fields, tare_data_fields, tare_preprocess_fields, NULL };
+    const char *const words[] = { "debug", call->operands[0], r->output, NULL };
+    char *next = cli_next_command(call, words, tables);
+    if (!next) return cli_fail(err, TARE_E_LIMIT, "out of memory");
+    const size_t count = j->samples ? 1 : 0; /* debug needs data */
+    const char *const commands[] = { next };
+    const tare_status status = tare_report_add_written(j->report, j->model, r->output, commands, count, err);
+    free(next);
+    return status;
+}
+
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
-    tare_model *model = NULL, *quantized = NULL;
-    tare_samples *samples = NULL;
-    tare_ranges *ranges = NULL;
-    const bool has_data = r->data.data.count || r->data.inputs.count;
-    if (!r->ranges && !has_data)
-        return cli_usage(err,
-                         "--data or --ranges is needed: what to see the model's values on, or what was seen of them");
-    tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
-    if (status == TARE_OK) status = tare_model_check_path(model, r->output, err);
-    if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
-    if (status == TARE_OK && r->ranges) status = tare_ranges_read(&ranges, r->ranges, err);
-    if (status == TARE_OK && has_data)
-        status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
+    job j = { .model = NULL };
+    tare_status status = open_all(&j, call, err);
+    const tare_measuring measuring = { .holdout = j.holdout, .fail_below = r->fail_below };
     if (status == TARE_OK)
-        status = tare_model_quantize(&quantized, model, samples, ranges, &r->quantization, &r->calibration, &r->work,
-                                     call->log, err);
-    if (status == TARE_OK) status = tare_model_save(quantized, r->output, call->log, err);
-    tare_model_free(quantized);
-    tare_samples_close(samples);
-    tare_ranges_free(ranges);
-    tare_model_free(model);
-    return status;
+        status = tare_model_quantize(&j.quantized, j.model, j.samples, j.ranges, &r->quantization, &r->calibration,
+                                     &measuring, &r->work, &j.report, call->log, err);
+    if (status == TARE_OK) status = tare_model_save(j.quantized, r->output, call->log, err);
+    if (status == TARE_OK) status = tell_written(&j, call, err);
+    tare_model_free(j.quantized);
+    tare_samples_close(j.samples);
+    tare_samples_close(j.holdout);
+    tare_ranges_free(j.ranges);
+    tare_model_free(j.model);
+    if (status != TARE_OK && status != TARE_E_GATE) {
+        tare_report_free(j.report);
+        return status;
+    }
+    return cli_print_verdict(call, j.report, status, err);
 }
 
 const cli_verb cli_verb_quantize = {
     .name = "quantize",
-    .usage = "MODEL --data SRC | --ranges RANGES -o OUT",
+    .usage = "MODEL --data SRC | --ranges RANGES -o OUT.onnx",
     .summary = "take a float model and samples to int8",
     .operands = { 1, 1 },
     .groups = { { cli_recipe_fields, offsetof(record, recipe) },

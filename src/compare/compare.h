@@ -71,12 +71,23 @@ tare_status tare_side_open_model(tare_side **out, const char *name, const tare_m
 /* See tare_session_set_quant_filter. */
 void tare_side_set_quant_filter(tare_side *side, bool (*is_quantized)(void *context, const tare_value *value),
                                 void *context);
+/* A model that someone else runs while it is compared: its outputs are taken as they come, so that one run serves two.
+ * `run` is called for a sample by a thread of the pool, then `output` for outputs of the graph, by their index. */
+typedef struct tare_runner {
+    tare_status (*run)(void *context, size_t thread, const tare_sample *sample, tare_error *err);
+    const tare_tensor *(*output)(void *context, size_t thread, size_t index);
+    void *context;
+} tare_runner;
+/* Only outputs can be compared with it. */
+tare_status tare_side_open_runner(tare_side **out, const char *name, const tare_model *model, const tare_runner *runner,
+                                  tare_error *err);
 /* Dumped tensors: DIR/<id>.npz, or one .npz, which goes with any single sample. */
 tare_status tare_side_open_dump(tare_side **out, const char *name, const char *path, tare_error *err);
 void tare_side_close(tare_side *side); /* NULL is fine */
 
 typedef struct tare_compare_options {
-    size_t threads; /* workers; 0: all. One sample: threads of its session */
+    size_t threads;  /* workers; 0: all. One sample: threads of its session */
+    tare_pool *pool; /* they are this one's; NULL: a pool of its own */
     tare_cpu cpu;
     bool outputs_only;
     const size_t *indexes; /* of the samples; NULL: all */

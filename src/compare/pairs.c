@@ -51,13 +51,32 @@ static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare
     return TARE_OK;
 }
 
-static tare_status fetch(const tare_compare_end *end, const char *key, tare_arena *arena, tare_tensor **out,
+static size_t thread_of(const tare_compare_worker *w) { return (size_t)(w - w->job->workers); }
+
+static const tare_tensor *runner_output(const tare_compare_end *end, const tare_value *value) {
+    const tare_graph *graph = end->worker->job->side[end->side]->model->graph;
+    for (size_t i = 0; i < graph->outputs.count; i++)
+        if (graph->outputs.at[i] == value) return end->runner->output(end->runner->context, thread_of(end->worker), i);
+    return NULL;
+}
+
+/* What is not made here: the tensor of a dump, or what someone else's run gave. */
+static tare_status fetch(const tare_compare_end *end, const tare_pair *pair, tare_arena *arena, const tare_tensor **out,
                          tare_error *err) {
+    const char *key = pair->key[end->side];
+    if (end->runner) {
+        *out = runner_output(end, pair->value[end->side]);
+        return *out ? TARE_OK
+                    : tare_fail(err, TARE_E_BUG, "value '%s' is no output of a model that is run elsewhere", key);
+    }
     size_t index = tare_npz_find(end->npz, key);
     if (index == SIZE_MAX)
         return tare_fail(err, TARE_E_MALFORMED, "'%s' has no array '%s' for this sample, though it has for others",
                          end->worker->job->side[end->side]->name, key);
-    return tare_npz_read(end->npz, index, arena, out, err);
+    tare_tensor *read;
+    TARE_TRY(tare_npz_read(end->npz, index, arena, &read, err));
+    *out = read;
+    return TARE_OK;
 }
 
 /* ---- a value arrives ---- */
@@ -82,9 +101,9 @@ static tare_status arrive(tare_compare_end *end, size_t index, const tare_tensor
     tare_compare_end *other = &w->end[1 - end->side];
     tare_waiting *waiting = &w->waiting[index];
     if (!other->session) {
-        tare_tensor *partner;
+        const tare_tensor *partner;
         const tare_arena_mark mark = tare_arena_get_mark(w->sample);
-        TARE_TRY(fetch(other, w->job->join->pairs.at[index].key[other->side], w->sample, &partner, err));
+        TARE_TRY(fetch(other, &w->job->join->pairs.at[index], w->sample, &partner, err));
         TARE_TRY(compare_pair(w, index, end->side ? partner : real, end->side ? real : partner, err));
         tare_arena_release(w->sample, mark);
         return TARE_OK;
@@ -135,6 +154,8 @@ static tare_status open_ends(tare_compare_worker *w, const tare_compare_item *it
         end->arrived = 0;
         if (end->session)
             TARE_TRY(tare_session_begin(end->session, sample.inputs, err));
+        else if (end->runner)
+            TARE_TRY(end->runner->run(end->runner->context, thread_of(w), &sample, err));
         else
             TARE_TRY(tare_side_open_sample(w->job->side[s], item->id, &end->npz, err));
     }
@@ -153,9 +174,9 @@ static tare_status advance(tare_compare_worker *w, tare_error *err) {
 static tare_status compare_dumps(tare_compare_worker *w, tare_error *err) {
     const tare_join *join = w->job->join;
     for (size_t p = 0; p < join->pairs.count; p++) {
-        tare_tensor *both[2];
+        const tare_tensor *both[2];
         const tare_arena_mark mark = tare_arena_get_mark(w->sample);
-        for (int s = 0; s < 2; s++) TARE_TRY(fetch(&w->end[s], join->pairs.at[p].key[s], w->sample, &both[s], err));
+        for (int s = 0; s < 2; s++) TARE_TRY(fetch(&w->end[s], &join->pairs.at[p], w->sample, &both[s], err));
         TARE_TRY(compare_pair(w, p, both[0], both[1], err));
         tare_arena_release(w->sample, mark);
     }
@@ -233,7 +254,10 @@ static tare_status open_worker(tare_compare_job *job, tare_compare_worker *w, co
     for (int s = 0; s < 2; s++) {
         w->end[s].worker = w;
         w->end[s].side = s;
-        if (job->side[s] && job->side[s]->model) TARE_TRY(open_session(w, s, options, err));
+        if (job->side[s] && job->side[s]->runner.run)
+            w->end[s].runner = &job->side[s]->runner;
+        else if (job->side[s] && job->side[s]->model)
+            TARE_TRY(open_session(w, s, options, err));
     }
     return TARE_OK;
 }
@@ -254,7 +278,8 @@ static tare_status open_slots(tare_compare_job *job, tare_error *err) {
 /* One sample has all threads for itself; of many, each worker runs its own. Two samples a worker lie in a batch, so that
  * a slow one holds up fewer. */
 tare_status tare_compare_open_workers(tare_compare_job *job, const tare_compare_options *options, tare_error *err) {
-    job->pool = tare_pool_new(options->threads);
+    if (!options->pool) job->own_pool = tare_pool_new(options->threads);
+    job->pool = options->pool ? options->pool : job->own_pool;
     if (!job->pool) return tare_fail_memory(err, 0);
     job->worker_count = job->items.count == 1 ? 1 : tare_pool_size(job->pool);
     job->slot_count = 2 * job->worker_count;
@@ -275,5 +300,5 @@ void tare_compare_close_workers(tare_compare_job *job) {
         tare_arena_free(w->arena);
     }
     for (size_t i = 0; job->slots && i < job->slot_count; i++) tare_arena_free(job->slots[i].arena);
-    tare_pool_free(job->pool);
+    tare_pool_free(job->own_pool);
 }

@@ -30,9 +30,10 @@ typedef struct tare_waiting {
 typedef struct tare_compare_end {
     struct tare_compare_worker *worker;
     int side;
-    size_t arrived;        /* values shown, of the sample in hand */
-    tare_session *session; /* of a model */
-    tare_npz *npz;         /* of a dump: the sample in hand */
+    size_t arrived;            /* values shown, of the sample in hand */
+    tare_session *session;     /* of a model */
+    const tare_runner *runner; /* of a model that someone else runs; NULL */
+    tare_npz *npz;             /* of a dump: the sample in hand */
     const tare_value **taps;
 } tare_compare_end;
 
@@ -51,7 +52,7 @@ struct tare_compare_job {
     const tare_samples *samples;
     tare_join *join;
     TARE_VEC(tare_compare_item) items;
-    tare_pool *pool;
+    tare_pool *pool, *own_pool; /* that of the options, or its own */
     tare_compare_worker *workers;
     size_t worker_count;
     tare_compare_slot *slots;

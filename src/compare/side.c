@@ -29,6 +29,13 @@ tare_status tare_side_open_model(tare_side **out, const char *name, const tare_m
     return TARE_OK;
 }
 
+tare_status tare_side_open_runner(tare_side **out, const char *name, const tare_model *model, const tare_runner *runner,
+                                  tare_error *err) {
+    TARE_TRY(tare_side_open_model(out, name, model, TARE_BACKEND_FLOAT, err));
+    (*out)->runner = *runner;
+    return TARE_OK;
+}
+
 void tare_side_set_quant_filter(tare_side *side, bool (*is_quantized)(void *context, const tare_value *value),
                                 void *context) {
     side->is_quantized = is_quantized;

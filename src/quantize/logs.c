@@ -45,7 +45,8 @@ void tare_spare_before_logs(tare_scheme *s, const tare_ranges *ranges) {
     }
     const bool spares = count && !unknown && tare_may_spare(s, macs);
     for (size_t i = 0; spares && i < s->products.count; i++)
-        if (s->products.at[i].node->mark & before_log) tare_spare_product(s, &s->products.at[i]);
+        if (s->products.at[i].node->mark & before_log)
+            tare_spare_product(s, &s->products.at[i], "a logarithm reads what 8 bits would lose");
     tare_for_nodes (node, s->model->graph) node->mark &= ~before_log;
     if (!count) return;
     tare_log_note(

@@ -38,10 +38,20 @@ static void add_need(void *context, const tare_value *value, const tare_range *r
     n->failed |= !tare_map_put(n->names, value->name, n);
 }
 
+/* Is every scale of an activation in the model already? */
+static bool is_complete(const tare_scheme *scheme) {
+    for (size_t i = 0; i < scheme->values.count; i++) {
+        const tare_scheme_value *entry = &scheme->values.at[i];
+        if (entry->quantized && !entry->value->quant && !tare_value_is_constant(entry->value)) return false;
+    }
+    return true;
+}
+
 /* Without ranges no product is taken out and every join is made: what is quantized then is all that can be. */
 static tare_status list_needs(tare_scheme *scheme, tare_map *names, tare_error *err) {
     needs n = { .names = names };
     TARE_TRY(tare_scheme_make(scheme, NULL, err));
+    if (is_complete(scheme)) return TARE_OK;
     for (size_t i = 0; i < scheme->values.count; i++)
         if (scheme->values.at[i].quantized) tare_sources_list(scheme->values.at[i].value, add_need, &n);
     tare_for_nodes (node, scheme->model->graph)

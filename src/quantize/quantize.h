@@ -29,7 +29,8 @@ typedef struct tare_quantize_options {
     const tare_rule *rules;
     size_t rule_count;
     const tare_map
-        *winners; /* of method auto: a value's name -> tare_winner *, by tare_quantize_try; NULL: none tried */
+        *winners;     /* of method auto: a value's name -> tare_winner *, by tare_quantize_try; NULL: none tried */
+    tare_map *spared; /* choose() puts in why codes would ruin a product, by the name of its first output; or NULL */
 } tare_quantize_options;
 
 typedef struct tare_winner {
@@ -46,13 +47,26 @@ tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, c
                                  tare_log *log, tare_error *err);
 
 /* Puts the names of the values whose statistics choose() will ask for, or some more, into the map: the rest need not be
- * counted. The model gets new marks, nothing else. */
+ * counted; when there is none, no ranges are needed. The model gets new marks, nothing else. */
 tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_options *options, tare_map *names,
                                      tare_error *err);
 
 /* Why a node that multiplies by weights (or what the target takes for one) would stay float; NULL: it would not, or it is no
  * such node. */
 const char *tare_quantize_why_float(const tare_quantize_options *options, tare_node *node);
+
+/* How the nodes of the main graph that give real numbers are computed. */
+typedef struct tare_float_group {
+    const char *why;
+    TARE_VEC(const tare_node *) nodes; /* in the order of the graph */
+} tare_float_group;
+typedef struct tare_fates {
+    size_t nodes, on_codes;            /* an activation or bias that melts into a product is on codes */
+    TARE_VEC(tare_float_group) floats; /* the others, by reason */
+} tare_fates;
+/* Between choose() and round(), with the options of choose(); the lists are on the arena. */
+tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
+                                     tare_arena *arena, tare_error *err);
 
 /* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
 tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err);

@@ -18,7 +18,7 @@ typedef struct tare_product {
     tare_node *activation; /* NULL: none */
     tare_value *out;       /* after all that */
     uint64_t macs;         /* multiply-accumulates of a sample; 0: not known */
-    bool spared;           /* stays float: a rule of spare.c found that codes would ruin it */
+    const char *spared;    /* stays float: why a rule of spare.c found that codes would ruin it; NULL */
 } tare_product;
 
 typedef struct tare_scheme_value {
@@ -69,7 +69,7 @@ const tare_value *tare_log_input(const tare_node *node);
 void tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
 /* For the rules: are these multiply-accumulates known and few enough to stay float, and the deed itself. */
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
-void tare_spare_product(tare_scheme *scheme, tare_product *product);
+void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why);
 
 /* The scales that groups of activations share, by the index of their root, on the scheme's arena; NULL where there is no
  * activation. `standin`: what method auto means. */

@@ -97,10 +97,20 @@ bool tare_may_spare(const tare_scheme *scheme, uint64_t macs) {
     return macs > 0 && (double)(scheme->spared_macs + macs) <= macs_most * (double)scheme->macs;
 }
 
-void tare_spare_product(tare_scheme *scheme, tare_product *product) {
+void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why) {
     scheme->spared_macs += product->macs;
-    product->spared = true;
+    product->spared = why;
     product->node->mark = 0;
+}
+
+static tare_status tell_spared(const tare_scheme *scheme, const tare_product *product, tare_error *err) {
+    union {
+        const char *from;
+        void *to;
+    } why = { .from = product->spared };
+    tare_map *spared = scheme->options->spared;
+    if (!spared || tare_map_put(spared, product->node->outputs[0]->name, why.to)) return TARE_OK;
+    return tare_fail_memory(err, 0);
 }
 
 tare_status tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
@@ -112,8 +122,12 @@ tare_status tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges, ta
         scheme->macs += scheme->products.at[i].macs;
     }
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) rules[i](scheme, ranges);
-    for (size_t i = 0; i < scheme->products.count; i++)
-        if (!scheme->products.at[i].spared) scheme->products.at[kept++] = scheme->products.at[i];
+    for (size_t i = 0; i < scheme->products.count; i++) {
+        if (scheme->products.at[i].spared)
+            TARE_TRY(tell_spared(scheme, &scheme->products.at[i], err));
+        else
+            scheme->products.at[kept++] = scheme->products.at[i];
+    }
     scheme->products.count = kept;
     return TARE_OK;
 }

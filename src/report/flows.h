@@ -11,6 +11,7 @@
 #include "report/bench.h"
 #include "report/check.h"
 #include "report/info.h"
+#include "report/quantize.h"
 #include "report/report.h"
 
 /* A line for a rewrite, told while passes run. */

@@ -15,6 +15,7 @@ typedef struct tare_report_item {
     const char *label; /* NULL: a bare line */
     const char *line;  /* NULL: a table */
     tare_table *table;
+    bool is_command;
 } tare_report_item;
 
 struct tare_report {

@@ -120,11 +120,45 @@ static void put_wrapped(page *p, const char *text, size_t from) {
     tare_text_puts(&p->text, "\n");
 }
 
-static void put_fact(page *p, const char *label, const char *text) {
+/* The bytes up to the next space that is outside of single quotes; outside of them a backslash quotes what follows. */
+static size_t word_of(const char *text) {
+    bool is_quoted = false;
+    size_t bytes = 0;
+    for (; text[bytes] && (is_quoted || text[bytes] != ' '); bytes++) {
+        is_quoted ^= text[bytes] == '\'';
+        if (!is_quoted && text[bytes] == '\\' && text[bytes + 1]) bytes++;
+    }
+    return bytes;
+}
+
+/* Words go on the line while they and a backslash fit; none is cut: it is for a shell. */
+static void put_command(page *p, const char *text, size_t from) {
+    static const char go_on[] = " \\\n";
+    const size_t room = p->columns - from - 2;
+    size_t at = 0;
+    while (*text) {
+        const size_t bytes = word_of(text), own = width_of(text, bytes);
+        if (at && at + 1 + own > room) {
+            tare_text_puts(&p->text, go_on);
+            pad(p, from);
+            at = 0;
+        } else if (at) {
+            pad(p, 1);
+            at++;
+        }
+        put(p, text, bytes);
+        at += own;
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    tare_text_puts(&p->text, "\n");
+}
+
+static void put_fact(page *p, const tare_report_item *item) {
     pad(p, INDENT);
-    put_cell(p, label, LABEL - 1, '<', false);
+    put_cell(p, item->label, LABEL - 1, '<', false);
     pad(p, 1);
-    put_wrapped(p, text, INDENT + LABEL);
+    (item->is_command ? put_command : put_wrapped)(p, item->line, INDENT + LABEL);
 }
 
 const char *tare_report_text(tare_report *report, size_t columns, int colour) {
@@ -136,7 +170,7 @@ const char *tare_report_text(tare_report *report, size_t columns, int colour) {
         if (item->table) {
             put_table(&p, item->table);
         } else if (item->label) {
-            put_fact(&p, item->label, item->line);
+            put_fact(&p, item);
         } else {
             put(&p, item->line, strlen(item->line));
             tare_text_puts(&p.text, "\n");

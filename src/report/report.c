@@ -28,10 +28,14 @@ void tare_report_free(tare_report *report) {
 
 json_t *tare_report_root(tare_report *report) { return report->root; }
 
+tare_status tare_report_is_whole(const tare_report *report, tare_error *err) {
+    return report->failed ? tare_fail_memory(err, 0) : TARE_OK;
+}
+
 tare_status tare_report_check(tare_report *report, tare_error *err) {
-    if (!report->failed) return TARE_OK;
-    tare_report_free(report);
-    return tare_fail_memory(err, 0);
+    const tare_status status = tare_report_is_whole(report, err);
+    if (status != TARE_OK) tare_report_free(report);
+    return status;
 }
 
 /* ---- text ---- */
@@ -81,6 +85,12 @@ void tare_report_fact(tare_report *report, const char *label, const char *format
     va_start(list, format);
     add_line(report, label, format, list);
     va_end(list);
+}
+
+void tare_report_command(tare_report *report, const char *label, const char *command) {
+    const size_t before = report->items.count;
+    tare_report_fact(report, label, "%s", command);
+    if (report->items.count > before) report->items.at[before].is_command = true;
 }
 
 static void add_row(tare_table *table, const char *const *cells) {

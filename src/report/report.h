@@ -28,6 +28,9 @@ void tare_report_line(tare_report *report, const char *format, ...) TARE_PRINTF(
 /* "label      text": text that is too wide goes on below itself, words whole. */
 void tare_report_fact(tare_report *report, const char *label, const char *format, ...) TARE_PRINTF(3, 4);
 
+/* A command line to be copied: one that is too wide goes on after a backslash, never inside single quotes. */
+void tare_report_command(tare_report *report, const char *label, const char *command);
+
 /* A table: `alignment` has '<' or '>' for each column; the column `flexible` is cut in its middle when the whole is too
  * wide for the terminal, and when that is not enough, other columns of text. Text of cells is copied, control characters escaped. */
 typedef struct tare_table tare_table;
@@ -55,7 +58,8 @@ json_t *tare_json_text(const char *text);
 json_t *tare_json_real(double number);
 json_t *tare_json_count(uint64_t count);
 
-/* TARE_E_LIMIT when anything was dropped for want of memory; frees the report then. */
+/* TARE_E_LIMIT when anything was dropped for want of memory; the first frees the report then. */
 tare_status tare_report_check(tare_report *report, tare_error *err);
+tare_status tare_report_is_whole(const tare_report *report, tare_error *err);
 
 #endif

@@ -98,9 +98,3 @@ def test_inputs_are_never_touched(whole, tmp_path):
     copy.write_bytes(picture.read_bytes())
     check_error(run_program("calibrate", MODEL, "--data", copy, "-o", copy), 2, picture.name, "never touched")
     assert copy.read_bytes() == picture.read_bytes() and two.read_bytes() == whole.read_bytes()
-
-
-def test_samples_beside_ranges_are_for_auto(whole, tmp_path):
-    ran = run_program("quantize", MODEL, "--ranges", whole, *DATA, "-o", tmp_path / "q.onnx")
-    check_error(ran, 2, "--data", "--ranges")
-    check_error(run_program("quantize", MODEL, "-o", tmp_path / "q.onnx"), 2, "--data or --ranges is needed")

@@ -87,7 +87,8 @@ static tare_status quantize(tare_model **out, const tare_model *model, tare_erro
     const tare_work_options work = { .threads = 1, .cpu = "scalar" };
     tare_samples *samples;
     TARE_TRY(tare_samples_open(&samples, model, &source, 1, NULL, NULL, err));
-    const tare_status status = tare_model_quantize(out, model, samples, NULL, &options, &calibration, &work, NULL, err);
+    const tare_status status =
+        tare_model_quantize(out, model, samples, NULL, &options, &calibration, NULL, &work, NULL, NULL, err);
     tare_samples_close(samples);
     return status;
 }

@@ -39,9 +39,9 @@ def test_threads_and_instruction_sets_change_no_byte(bench):
     assert made.count(made[0]) == len(made)
 
 
-@pytest.mark.parametrize("count, tried", [(1, 1), (9, 2), (10, 2), (60, 2)])
+@pytest.mark.parametrize("count, tried", [(1, 1), (9, 2), (10, 1), (60, 2)])
 def test_held_out_samples_are_tried(bench, count, tried):
-    """Every fifth, of ten or more; the ranges in the file are those of all."""
+    """Every tenth, of ten or more, as the other held-out ones measure; the ranges in the file are those of all."""
     data = samples(bench, count)
     made = bench.quantize(NET, data, "--method", "auto")
     assert f"tried ranges on {tried} samples" in made.log

@@ -213,7 +213,8 @@ def test_same_bytes_wherever_it_runs(model, tmp_path, tare):
                                       (None, lambda: os.umask(0o077)), (None, lambda: os.closerange(0, 3)),
                                       (None, lambda: (os.mkdir(gone), os.chdir(gone), os.rmdir(gone)))]):
         out = tmp_path / f"{i}.onnx"
-        assert tare(*WRITERS["quantize"](model, out), env=env, setup=setup).status == 0
+        lost = i == 4  # what it says cannot be printed, which is an error; the file is there all the same
+        assert tare(*WRITERS["quantize"](model, out), env=env, setup=setup).status == (5 if lost else 0)
         results.add(digest(out))
     assert len(results) == 1
     assert (tmp_path / "3.onnx").stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,63 @@
+/* The command that a user would type next, made of the one that was typed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct command {
+    char *text; /* NULL: no memory */
+    size_t length, room;
+} command;
+
+static void put(command *c, const char *bytes, size_t count) {
+    if (c->text && c->length + count + 1 > c->room) {
+        c->room = 2 * (c->length + count + 1);
+        char *text = realloc(c->text, c->room);
+        if (!text) free(c->text);
+        c->text = text;
+    }
+    if (!c->text) return;
+    memcpy(c->text + c->length, bytes, count);
+    c->text[c->length += count] = '\0';
+}
+
+/* A word as a shell reads it back. */
+static void put_word(command *c, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    put(c, " ", 1);
+    if (*word && strspn(word, plain) == strlen(word)) {
+        put(c, word, strlen(word));
+        return;
+    }
+    put(c, "'", 1);
+    for (; *word; word++) {
+        if (*word == '\'')
+            put(c, "'\\''", 4);
+        else
+            put(c, word, 1);
+    }
+    put(c, "'", 1);
+}
+
+static const tare_field *find(const tare_field *const *tables, const char *name) {
+    const size_t length = strcspn(name, "=");
+    for (; *tables; tables++)
+        for (const tare_field *field = *tables; field->type != TARE_FIELD_END; field++)
+            if (strlen(field->name) == length && !strncmp(field->name, name, length)) return field;
+    return NULL;
+}
+
+char *cli_next_command(const cli_call *call, const char *const *words, const tare_field *const *tables) {
+    command c = { .text = malloc(64), .room = 64 };
+    put(&c, "tare", 4);
+    for (; *words; words++) put_word(&c, *words);
+    for (int i = 0; i < call->argument_count && strcmp(call->arguments[i], "--"); i++) {
+        const char *argument = call->arguments[i];
+        const tare_field *field = strncmp(argument, "--", 2) ? NULL : find(tables, argument + 2);
+        if (!field) continue;
+        put_word(&c, argument);
+        const bool has_value = strchr(argument, '=') || field->type == TARE_FIELD_BOOL;
+        if (!has_value && i + 1 < call->argument_count) put_word(&c, call->arguments[++i]);
+    }
+    return c.text;
+}

@@ -1,0 +1,76 @@
+/* Who came out on codes and who stays float, for what is told of it. Called between choose() and round(): weights are still
+ * numbers, so that products can be asked what they are. */
+#include <string.h>
+
+#include "quantize/scheme.h"
+
+static const char no_integers[] = "the target has no integers for it";
+static const char not_between[] = "not between products on codes";
+
+static bool is_codes(const tare_value *value) { return value && value->quant; }
+
+enum { ON_CODES = 1, MELTS = 2 }; /* in node->mark while this file works */
+
+static bool has_codes(const tare_product *p) {
+    if (p->weight && !is_codes(p->weight)) return false;
+    for (int i = 0; i < p->data_count; i++)
+        if (!is_codes(p->data[i])) return false;
+    return true;
+}
+
+/* Products on codes, and the activation and bias that melt into them with no rounding between. */
+static void mark_products(const tare_quantize_options *options, tare_model *model) {
+    tare_for_nodes (node, model->graph) node->mark = 0;
+    tare_for_nodes (node, model->graph) {
+        tare_product p;
+        const char *why;
+        if (!node->op || !tare_product_of(options, node, &p, &why) || !has_codes(&p)) continue;
+        node->mark |= ON_CODES;
+        if (!is_codes(p.out)) continue;
+        if (p.bias_node) p.bias_node->mark |= MELTS;
+        if (p.activation) p.activation->mark |= MELTS;
+    }
+}
+
+/* Moves codes or computes on them: both what it reads and what it gives. */
+static bool reads_codes(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (tare_node_input_is_data(node, i) && is_codes(node->inputs[i])) return is_codes(node->outputs[0]);
+    return false;
+}
+
+/* NULL: it is on codes. */
+static const char *why_float(const tare_quantize_options *options, tare_node *node) {
+    const tare_target_row *row = tare_target_row_of(options->target, node);
+    const tare_rule *rule = tare_rule_for_node(options, node);
+    const char *why = options->spared ? tare_map_get(options->spared, node->outputs[0]->name) : NULL;
+    if (node->mark || (row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT && reads_codes(node))) return NULL;
+    if (!why) why = tare_quantize_why_float(options, node);
+    if (why) return why;
+    if (rule && rule->keep_float) return "a rule keeps it float";
+    return row->kind == TARE_INT_NONE ? no_integers : not_between;
+}
+
+/* Reasons are few, whatever the graph. */
+static bool add_float(tare_fates *fates, const tare_node *node, const char *why, tare_arena *arena) {
+    size_t g = 0;
+    while (g < fates->floats.count && strcmp(fates->floats.at[g].why, why)) g++;
+    const tare_float_group group = { .why = why };
+    if (g == fates->floats.count && !tare_vec_push(arena, &fates->floats, group)) return false;
+    return tare_vec_push(arena, &fates->floats.at[g].nodes, node);
+}
+
+tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
+                                     tare_arena *arena, tare_error *err) {
+    *fates = (tare_fates){ 0 };
+    mark_products(options, model);
+    tare_for_nodes (node, model->graph) {
+        if (!node->op || !node->output_count || !node->outputs[0] || !tare_dtype_is_float(node->outputs[0]->dtype))
+            continue;
+        const char *why = why_float(options, node);
+        fates->nodes++;
+        fates->on_codes += !why;
+        if (why && !add_float(fates, node, why, arena)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}

@@ -1,0 +1,216 @@
+/* What quantizing did and what it costs, in about ten lines. */
+#include "report/flows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+enum { GROUPS_SHOWN = 3, NAMES_SHOWN = 2, OPS_SHOWN = 4, OUTPUTS_SHOWN = 5 }; /* in the text; JSON has all */
+
+typedef unsigned long long ull;
+
+/* ---- samples ---- */
+
+/* ORDER: measured on */
+static const char *const measured_on[] = { NULL, "held_out", "calibration", "given", "samples" };
+
+static void tell_samples(tare_report *report, const tare_quantized *q) {
+    const char *made_up = q->is_synthetic ? "; SYNTHETIC: made-up numbers, so no figure here is a real one" : "";
+    if (q->on == TARE_MEASURED_HELD_OUT)
+        tare_report_fact(report, "samples", "%llu, all calibrate; %llu of them held out first, to measure%s",
+                         (ull)q->samples, (ull)q->held, made_up);
+    else if (q->has_ranges)
+        tare_report_fact(report, "samples", "none calibrates: the ranges given are of %llu%s", (ull)q->calibrated,
+                         made_up);
+    else if (q->calibrated)
+        tare_report_fact(report, "samples", "%llu, all calibrate%s", (ull)q->samples, made_up);
+    else
+        tare_report_fact(report, "samples", "none calibrates: the model has all scales%s", made_up);
+    json_t *root = tare_report_root(report), *o = json_object();
+    tare_report_set(report, o, "given", tare_json_count(q->samples));
+    tare_report_set(report, o, "calibrated", tare_json_count(q->calibrated));
+    tare_report_set(report, o, "held_out", tare_json_count(q->held));
+    tare_report_set(report, o, "measured", tare_json_count(q->measured));
+    tare_report_set(report, o, "measured_on", tare_json_text(measured_on[q->on]));
+    tare_report_set(report, o, "synthetic", json_boolean(q->is_synthetic));
+    tare_report_set(report, root, "samples", o);
+}
+
+/* ---- nodes ---- */
+
+typedef struct op_tally {
+    const char *op;
+    size_t count;
+} op_tally;
+
+/* "'a' (Conv), 'b' (Conv)" of few, "Sigmoid 20, Resize 2, …" of many. */
+static void print_nodes(tare_text *text, const tare_float_group *group) {
+    TARE_VEC(op_tally) ops = { 0 };
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        const tare_node *node = group->nodes.at[i];
+        if (group->nodes.count <= NAMES_SHOWN)
+            tare_text_printf(text, "%s'%s' (%s)", i ? ", " : "", node->name, node->type);
+        size_t o = 0;
+        while (o < ops.count && strcmp(ops.at[o].op, node->type)) o++;
+        const op_tally tally = { .op = node->type };
+        if (o == ops.count && !tare_vec_push(text->arena, &ops, tally)) return;
+        ops.at[o].count++;
+    }
+    if (group->nodes.count <= NAMES_SHOWN) return;
+    for (size_t o = 0; o < ops.count && o < OPS_SHOWN; o++)
+        tare_text_printf(text, "%s%s %zu", o ? ", " : "", ops.at[o].op, ops.at[o].count);
+    if (ops.count > OPS_SHOWN) tare_text_puts(text, ", …");
+}
+
+static void tell_group(tare_report *report, const tare_float_group *group) {
+    tare_arena *arena = tare_arena_new();
+    tare_text text = { .arena = arena };
+    if (arena) print_nodes(&text, group);
+    tare_report_fact(report, "in float", "%s: %s", text.at && !text.failed ? text.at : "…", group->why);
+    tare_arena_free(arena);
+}
+
+static json_t *group_json(tare_report *report, const tare_float_group *group) {
+    json_t *o = json_object(), *nodes = json_array();
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        json_t *n = json_object();
+        tare_report_set(report, n, "name", tare_json_text(group->nodes.at[i]->name));
+        tare_report_set(report, n, "op", tare_json_text(group->nodes.at[i]->type));
+        tare_report_push(report, nodes, n);
+    }
+    tare_report_set(report, o, "why", tare_json_text(group->why));
+    tare_report_set(report, o, "nodes", nodes);
+    return o;
+}
+
+static void tell_floats(tare_report *report, const tare_fates *fates) {
+    json_t *list = json_array();
+    size_t more = 0;
+    for (size_t g = 0; g < fates->floats.count; g++) {
+        const tare_float_group *group = &fates->floats.at[g];
+        tare_report_push(report, list, group_json(report, group));
+        if (g < GROUPS_SHOWN)
+            tell_group(report, group);
+        else
+            more += group->nodes.count;
+    }
+    if (more) tare_report_fact(report, "", "%zu more for other reasons; --json has all", more);
+    tare_report_set(report, tare_report_root(report), "float", list);
+}
+
+static void tell_nodes(tare_report *report, const tare_quantized *q) {
+    json_t *root = tare_report_root(report);
+    char share[TARE_CELL_SIZE], macs[TARE_CELL_SIZE];
+    if (q->has_macs && q->macs)
+        tare_report_fact(report, "on codes", "%s of %s multiply-accumulates%s; %zu of %zu nodes",
+                         tare_cell_share(share, (double)q->codes_macs / (double)q->macs),
+                         tare_cell_count(macs, q->macs), q->is_guess ? " (open dimensions as 1)" : "",
+                         q->fates.on_codes, q->fates.nodes);
+    else
+        tare_report_fact(report, "on codes", "%zu of %zu nodes", q->fates.on_codes, q->fates.nodes);
+    tare_report_set(report, root, "macs", q->has_macs ? tare_json_count(q->macs) : json_null());
+    tare_report_set(report, root, "quantized_macs", q->has_macs ? tare_json_count(q->codes_macs) : json_null());
+    tare_report_set(report, root, "nodes", tare_json_count(q->fates.nodes));
+    tare_report_set(report, root, "quantized_nodes", tare_json_count(q->fates.on_codes));
+    tell_floats(report, &q->fates);
+}
+
+/* ---- what it costs ---- */
+
+static void loss_row(tare_table *table, const tare_output_loss *loss) {
+    const tare_metrics *m = &loss->metrics;
+    char cell[3][TARE_CELL_SIZE], top1[TARE_CELL_SIZE] = "", worst[160] = "";
+    if (loss->is_class && !isnan(m->top1)) tare_cell_share(top1, m->top1);
+    if (m->worst_sample && !m->is_exact && !isnan(m->sqnr_worst_db))
+        snprintf(worst, sizeof worst, "%.100s: %s", m->worst_sample, tare_cell_db(cell[2], m->sqnr_worst_db));
+    tare_table_row(table, (const char *const[]){ loss->name, tare_cell_db(cell[0], m->sqnr_db),
+                                                 tare_cell_number(cell[1], "%.6f", m->cosine), top1, worst });
+}
+
+/* The worst output that is not among the `count` picked; what cannot be told is worse than all. */
+static size_t pick_worst(const tare_quantized *q, const size_t *picked, size_t count) {
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < q->outputs.count; i++) {
+        bool is_free = true;
+        for (size_t k = 0; k < count; k++) is_free &= picked[k] != i;
+        const double db = q->outputs.at[i].metrics.sqnr_db;
+        const double least = worst == SIZE_MAX ? 0 : q->outputs.at[worst].metrics.sqnr_db;
+        if (is_free && (worst == SIZE_MAX || (!isnan(least) && !(db >= least)))) worst = i;
+    }
+    return worst;
+}
+
+static void tell_table(tare_report *report, const tare_quantized *q) {
+    static const char *const on[] = { "", " held out", " that calibrate, as they are too few to hold some out",
+                                      " of --holdout", "" };
+    static const char *const headings[] = { "output", "SQNR dB", "cosine", "same top-1", "worst sample, dB" };
+    const bool some = q->on == TARE_MEASURED_HELD_OUT && q->measured < q->held;
+    tare_report_fact(report, "loss", "of int8 against float, on %llu%s sample%s%s", (ull)q->measured,
+                     some ? " evenly spread" : "", q->measured == 1 ? "" : "s", on[q->on]);
+    tare_table *table = tare_report_table(report, 5, headings, "<>>><", 0);
+    const size_t count = q->outputs.count, shown = count > OUTPUTS_SHOWN ? OUTPUTS_SHOWN : count;
+    size_t picked[OUTPUTS_SHOWN];
+    for (size_t i = 0; i < shown; i++) {
+        picked[i] = count > shown ? pick_worst(q, picked, i) : i;
+        loss_row(table, &q->outputs.at[picked[i]]);
+    }
+    if (count > shown) tare_report_fact(report, "", "and %zu outputs that lose less", count - shown);
+}
+
+static void tell_loss(tare_report *report, const tare_quantized *q) {
+    json_t *outputs = json_object();
+    if (q->why_not)
+        tare_report_fact(report, "loss", "not measured: %s", q->why_not);
+    else if (q->on != TARE_MEASURED_NOT)
+        tell_table(report, q);
+    else
+        tare_report_fact(report, "loss", "not measured: no samples were given");
+    for (size_t i = 0; i < q->outputs.count; i++) {
+        const tare_output_loss *loss = &q->outputs.at[i];
+        json_t *o = tare_report_metrics(report, &loss->metrics);
+        tare_report_set(report, o, "is_class", json_boolean(loss->is_class));
+        tare_report_set(report, outputs, loss->name, o);
+    }
+    tare_report_set(report, tare_report_root(report), "outputs", outputs);
+    tare_report_set(report, tare_report_root(report), "not_measured", tare_json_text(q->why_not));
+}
+
+static void tell_warnings(tare_report *report, const tare_quantized *q) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < q->warnings.count; i++) tare_report_push(report, list, tare_json_text(q->warnings.at[i]));
+    if (q->warnings.count == 1) tare_report_fact(report, "warning", "%s", q->warnings.at[0]);
+    if (q->warnings.count > 1)
+        tare_report_fact(report, "warnings", "%zu, the first: %s", q->warnings.count, q->warnings.at[0]);
+    tare_report_set(report, tare_report_root(report), "warnings", list);
+}
+
+void tare_report_quantized(tare_report *report, const tare_quantized *q) {
+    json_t *root = tare_report_root(report);
+    const char *path = q->model->path ? q->model->path : "(a model in memory)";
+    tare_report_line(report, "%s to int8, target %s, method %s", path, q->target, q->method);
+    tare_report_set(report, root, "model", tare_json_text(q->model->path));
+    tare_report_set(report, root, "target", tare_json_text(q->target));
+    tare_report_set(report, root, "method", tare_json_text(q->method));
+    tell_samples(report, q);
+    tell_nodes(report, q);
+    tell_loss(report, q);
+    tell_warnings(report, q);
+}
+
+void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes,
+                         const char *const *next, size_t next_count) {
+    json_t *root = tare_report_root(report), *list = json_array();
+    char size[2][TARE_CELL_SIZE];
+    tare_report_fact(report, "wrote", "%s, %s; it was %s", path, tare_cell_bytes(size[0], bytes),
+                     tare_cell_bytes(size[1], float_bytes));
+    for (size_t i = 0; i < next_count; i++) {
+        tare_report_command(report, i ? "" : "next", next[i]);
+        tare_report_push(report, list, tare_json_text(next[i]));
+    }
+    tare_report_set(report, root, "output", tare_json_text(path));
+    tare_report_set(report, root, "bytes", tare_json_count(bytes));
+    tare_report_set(report, root, "float_bytes", tare_json_count(float_bytes));
+    tare_report_set(report, root, "next", list);
+}

@@ -1,0 +1,46 @@
+/* What `tare quantize` tells. */
+#ifndef TARE_REPORT_QUANTIZE_H
+#define TARE_REPORT_QUANTIZE_H
+
+#include "compare/compare.h"
+#include "quantize/quantize.h"
+#include "report/report.h"
+
+/* ORDER: measured on. Which samples the loss was measured on. */
+typedef enum tare_measured_on {
+    TARE_MEASURED_NOT,
+    TARE_MEASURED_HELD_OUT,    /* kept out of calibration; its ranges came in after that */
+    TARE_MEASURED_CALIBRATION, /* the very samples that ranges come from: too few to keep some out */
+    TARE_MEASURED_GIVEN,       /* others, that the user gave to measure on */
+    TARE_MEASURED_SAMPLES      /* those that were given; what scales come from was there before */
+} tare_measured_on;
+
+typedef struct tare_output_loss {
+    const char *name;
+    bool is_class; /* one number a class, as far as shape and operator tell */
+    tare_metrics metrics;
+} tare_output_loss;
+
+typedef struct tare_quantized {
+    const tare_model *model; /* float; what is named here must live as long as the report is being filled */
+    const char *target, *method;
+    uint64_t samples, calibrated, held,
+        measured;      /* given; that ranges come from in the end; kept out first; measured */
+    bool is_synthetic; /* some of all these */
+    bool has_ranges;   /* they were made before */
+    tare_measured_on on;
+    const char *why_not; /* it could not be measured; NULL */
+    TARE_VEC(tare_output_loss) outputs;
+    tare_fates fates;
+    bool has_macs, is_guess; /* of a guess: open dimensions as 1 */
+    uint64_t macs, codes_macs;
+    TARE_VEC(const char *) warnings;
+} tare_quantized;
+
+void tare_report_quantized(tare_report *report, const tare_quantized *said);
+
+/* What was written, and commands that look further, a line each. */
+void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes,
+                         const char *const *next, size_t next_count);
+
+#endif

@@ -1,0 +1,166 @@
+"""What quantize tells: the loss on held-out samples against the same done by hand, the gate, the next command."""
+import json
+import math
+import pathlib
+import shlex
+
+import pytest
+from program import check_error, run_program
+
+DIGITS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "digits"
+MODEL, IMAGES = DIGITS / "digits.onnx", DIGITS / "images"
+PATHS = sorted(IMAGES.iterdir())
+
+
+def tare(*arguments, status=0):
+    ran = run_program(*arguments)
+    assert ran.status == status, ran.log
+    return ran.out
+
+
+def told(*arguments, status=0):
+    return json.loads(tare(*arguments, "--json", status=status))
+
+
+def listed(path, images):
+    path.write_text("".join(f"{image}\n" for image in images))
+    return path
+
+
+def loss_by_hand(folder, calibrate, measure, *options):
+    """The model of some samples, compared on others."""
+    some, others = listed(folder / "some.txt", calibrate), listed(folder / "others.txt", measure)
+    tare("quantize", MODEL, "--data", some, "-o", folder / "some.onnx", *options)
+    compared = told("compare", MODEL, folder / "some.onnx", "--data", others)
+    return compared
+
+
+def find_outputs(compared):
+    """The metrics of the one comparison, by output."""
+    (one,) = compared["comparisons"]
+    return {name: value for name, value in one["values"].items() if value.get("output", True)}
+
+
+@pytest.mark.parametrize("method", ["mse", "minmax", "entropy"])
+def test_loss_is_that_of_held_out_samples(method, tmp_path):
+    images = PATHS[:23]
+    said = told("quantize", MODEL, "--data", listed(tmp_path / "all.txt", images), "--method", method, "-o",
+                tmp_path / "all.onnx")
+    assert said["samples"] == {"given": 23, "calibrated": 23, "held_out": 4, "measured": 4, "measured_on": "held_out",
+                               "synthetic": False}
+    held = images[4::5]
+    want = find_outputs(loss_by_hand(tmp_path, [image for image in images if image not in held], held, "--method", method))
+    assert list(said["outputs"]) == list(want)
+    for name, metrics in want.items():
+        for key in ("sqnr_db", "cosine", "relative_l2", "top1", "sqnr_worst_db", "worst_sample"):
+            assert said["outputs"][name][key] == metrics[key], (name, key)
+
+
+@pytest.mark.parametrize("method", ["mse", "average", "auto"])
+def test_all_samples_make_the_ranges(method, tmp_path):
+    """Holding out changes nothing of what is written."""
+    data = listed(tmp_path / "all.txt", PATHS[:20])
+    tare("quantize", MODEL, "--data", data, "--method", method, "-o", tmp_path / "a.onnx")
+    if method == "auto":
+        tare("quantize", MODEL, "--data", data, "--method", method, "--holdout", data, "-o", tmp_path / "b.onnx")
+    else:
+        tare("calibrate", MODEL, "--data", data, "-o", tmp_path / "ranges.json")
+        tare("quantize", MODEL, "--ranges", tmp_path / "ranges.json", "--method", method, "-o", tmp_path / "b.onnx")
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+
+
+def test_too_few_to_hold_out(tmp_path):
+    said = told("quantize", MODEL, "--data", IMAGES, "--samples", "9", "-o", tmp_path / "q.onnx")
+    assert said["samples"]["held_out"] == 0 and said["samples"]["measured"] == 9
+    assert said["samples"]["measured_on"] == "calibration"
+    text = tare("quantize", MODEL, "--data", IMAGES, "--samples", "9", "-o", tmp_path / "q.onnx")
+    assert "too few to hold some out" in " ".join(text.split())
+
+
+def test_auto_measures_on_what_it_did_not_try(tmp_path):
+    said = told("quantize", MODEL, "--data", IMAGES, "--samples", "20", "--method", "auto", "-o", tmp_path / "q.onnx")
+    assert said["samples"]["held_out"] == said["samples"]["measured"] == 2  # of 4, 9, 14, 19 the second and the last
+
+
+def test_given_samples_are_measured_on(tmp_path):
+    others = listed(tmp_path / "others.txt", PATHS[20:31])
+    said = told("quantize", MODEL, "--data", IMAGES, "--samples", "20", "--holdout", others, "-o", tmp_path / "q.onnx")
+    assert said["samples"]["held_out"] == 0 and said["samples"]["calibrated"] == 20
+    assert said["samples"]["measured_on"] == "given" and said["samples"]["measured"] == 11
+    compared = told("compare", MODEL, tmp_path / "q.onnx", "--data", others)
+    for name, metrics in find_outputs(compared).items():
+        assert said["outputs"][name]["sqnr_db"] == metrics["sqnr_db"]
+
+
+def test_samples_beside_ranges_are_measured_on(tmp_path):
+    tare("calibrate", MODEL, "--data", IMAGES, "--samples", "12", "-o", tmp_path / "ranges.json")
+    said = told("quantize", MODEL, "--ranges", tmp_path / "ranges.json", "--data", IMAGES, "--samples", "12:29", "-o",
+                tmp_path / "q.onnx")
+    assert said["samples"]["calibrated"] == 12 and said["samples"]["measured"] == 17
+    assert said["samples"]["measured_on"] == "samples"
+
+
+def test_ranges_alone_are_not_measured(tmp_path):
+    tare("calibrate", MODEL, "--data", IMAGES, "-o", tmp_path / "ranges.json")
+    arguments = ["quantize", MODEL, "--ranges", tmp_path / "ranges.json", "-o", tmp_path / "q.onnx"]
+    said = told(*arguments)
+    assert said["samples"]["measured"] == 0 and said["outputs"] == {} and said["next"] == []
+    assert "not measured" in tare(*arguments)
+    check_error(run_program(*arguments, "--fail-below", "1", "-o", tmp_path / "r.onnx"), 1, "no output was measured")
+    assert not (tmp_path / "r.onnx").exists()
+
+
+def test_gate(tmp_path):
+    arguments = ["quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx"]
+    sqnr = min(output["sqnr_db"] for output in told(*arguments)["outputs"].values())
+    (tmp_path / "q.onnx").unlink()
+    refused = run_program(*arguments, "--fail-below", str(sqnr + .1))
+    check_error(refused, 1, "SQNR", f"{sqnr + .1:.2f}")
+    assert "SQNR dB" in refused.out and not (tmp_path / "q.onnx").exists()
+    tare(*arguments, "--fail-below", str(math.floor(sqnr)))
+    assert (tmp_path / "q.onnx").exists()
+
+
+def test_text_fits_and_names_the_next_command(tmp_path):
+    folder = tmp_path / "it's a folder"
+    folder.mkdir()
+    for image in PATHS[:12]:
+        (folder / image.name).write_bytes(image.read_bytes())
+    text = tare("quantize", MODEL, "--data", folder, "--samples=10", "-o", folder.parent / "q.onnx")
+    said, _, command = text.partition("  next ")  # a command is not cut
+    assert max(map(len, said.splitlines())) <= 80 and len(text.splitlines()) <= 16
+    command = shlex.split(command.replace("\\\n", " "))
+    assert command[:2] == ["tare", "debug"] and str(folder) in command
+    assert run_program(*command[1:]).status == 0
+
+
+def test_scales_that_are_there_need_no_data(tmp_path):
+    tare("quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx")
+    said = told("quantize", tmp_path / "q.onnx", "-o", tmp_path / "again.onnx")
+    assert said["samples"]["calibrated"] == 0
+    check_error(run_program("quantize", MODEL, "-o", tmp_path / "none.onnx"), 2, "--data", "--ranges")
+
+
+def test_multiplications_on_codes(tmp_path):
+    said = told("quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx")
+    assert said["quantized_macs"] == said["macs"] > 0
+    assert said["nodes"] == said["quantized_nodes"] + sum(len(group["nodes"]) for group in said["float"])
+    kept = told("quantize", MODEL, "--data", IMAGES, "--keep-float", "conv0", "-o", tmp_path / "k.onnx")
+    assert kept["quantized_macs"] < kept["macs"] == said["macs"]
+    (group,) = [group for group in kept["float"] if group["why"] == "a rule keeps it float"]
+    assert "conv0" in [node["name"] for node in group["nodes"]]
+
+
+def test_synthetic_is_said(tmp_path):
+    arguments = ["quantize", MODEL, "--data", "random:12", "-o", tmp_path / "q.onnx"]
+    assert told(*arguments)["samples"]["synthetic"]
+    assert "SYNTHETIC" in tare(*arguments)
+
+
+def test_output_is_no_sample(tmp_path):
+    image = tmp_path / "x.png"
+    image.write_bytes(PATHS[0].read_bytes())
+    for option in ("--data", "--holdout"):
+        data = ["--data", IMAGES] if option == "--holdout" else []
+        ran = run_program("quantize", MODEL, *data, option, image, "-o", image)
+        assert ran.status == 2 and image.read_bytes() == PATHS[0].read_bytes()
