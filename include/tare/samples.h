@@ -61,7 +61,7 @@ typedef struct tare_data_options {
     tare_strings data;   /* SRC, or NAME=SRC for several inputs */
     const char *samples; /* "N" or "A:B", in the order of ids */
     bool whole;
-    tare_records inputs; /* tare_input_options, by a recipe; used when `data` is empty */
+    tare_records inputs; /* tare_input_options, by a recipe; `data` goes before what they say of data */
 } tare_data_options;
 extern TARE_API const tare_field tare_data_fields[];
 

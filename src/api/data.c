@@ -36,12 +36,25 @@ static const char *split_name(const tare_model *model, const char *text, tare_ar
     return name;
 }
 
+/* What a recipe with several inputs says of one; NULL: nothing. */
+static const tare_input_options *find_input(const tare_data_options *options, const char *name) {
+    const tare_input_options *inputs = options->inputs.at;
+    for (size_t i = 0; name && options->inputs.count > 1 && i < options->inputs.count; i++)
+        if (inputs[i].name && !strcmp(inputs[i].name, name)) return &inputs[i];
+    return NULL;
+}
+
 static void from_texts(tare_source *sources, const tare_model *model, const tare_data_options *options,
                        const tare_preprocess *preprocess, tare_arena *arena) {
     for (size_t i = 0; i < options->data.count; i++) {
-        if (preprocess) sources[i].preprocess = *preprocess;
-        sources[i].whole = options->whole;
-        sources[i].input = split_name(model, options->data.at[i], arena, &sources[i].path);
+        tare_source *source = &sources[i];
+        source->input = split_name(model, options->data.at[i], arena, &source->path);
+        const tare_input_options *said = find_input(options, source->input);
+        if (said)
+            source->preprocess = said->preprocess;
+        else if (preprocess)
+            source->preprocess = *preprocess;
+        source->whole = options->whole || (said && said->whole);
     }
 }
 
@@ -52,14 +65,17 @@ static bool is_default(const tare_preprocess *preprocess) {
     return true;
 }
 
-static tare_status from_inputs(tare_source *sources, const tare_data_options *options,
-                               const tare_preprocess *preprocess, tare_error *err) {
+static tare_status check_contracts(const tare_data_options *options, const tare_preprocess *preprocess,
+                                   tare_error *err) {
+    if (options->inputs.count < 2 || !preprocess || is_default(preprocess)) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE,
+                     "the recipe has %zu inputs, each with its own preprocessing: change it there, not by options",
+                     options->inputs.count);
+}
+
+static void from_inputs(tare_source *sources, const tare_data_options *options, const tare_preprocess *preprocess) {
     const tare_input_options *inputs = options->inputs.at;
     const size_t count = options->inputs.count;
-    if (count > 1 && preprocess && !is_default(preprocess))
-        return tare_fail(err, TARE_E_USAGE,
-                         "the recipe has %zu inputs, each with its own preprocessing: change it there, not by options",
-                         count);
     for (size_t i = 0; i < count; i++) {
         sources[i] = (tare_source){ .input = inputs[i].name,
                                     .path = inputs[i].data,
@@ -67,7 +83,6 @@ static tare_status from_inputs(tare_source *sources, const tare_data_options *op
                                     .preprocess = inputs[i].preprocess };
         if (count == 1 && preprocess) sources[i].preprocess = *preprocess;
     }
-    return TARE_OK;
 }
 
 /* The contract of each input, and what the first sample is after it: notes, a line each. */
@@ -89,7 +104,8 @@ tare_status tare_samples_from_options(tare_samples **out, const tare_model *mode
     tare_arena *arena = tare_arena_new();
     tare_source *sources = arena ? tare_arena_alloc(arena, count, sizeof *sources) : NULL;
     tare_status status = sources ? TARE_OK : tare_fail_memory(err, 0);
-    if (status == TARE_OK && by_recipe) status = from_inputs(sources, options, preprocess, err);
+    if (status == TARE_OK) status = check_contracts(options, preprocess, err);
+    if (status == TARE_OK && by_recipe) from_inputs(sources, options, preprocess);
     if (status == TARE_OK && !by_recipe) from_texts(sources, model, options, preprocess, arena);
     tare_samples *samples = NULL;
     if (status == TARE_OK) status = tare_samples_open(&samples, model, sources, count, options->samples, log, err);

@@ -4,7 +4,10 @@ import math
 import pathlib
 import shlex
 
+import numpy as np
+import onnx
 import pytest
+from bench import f32, model, node
 from program import check_error, run_program
 
 DIGITS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -164,3 +167,27 @@ def test_output_is_no_sample(tmp_path):
         data = ["--data", IMAGES] if option == "--holdout" else []
         ran = run_program("quantize", MODEL, *data, option, image, "-o", image)
         assert ran.status == 2 and image.read_bytes() == PATHS[0].read_bytes()
+
+
+def test_contracts_of_a_recipe_hold_for_other_data(tmp_path):
+    """Each input of a recipe has its preprocessing; --data and --holdout name other numbers for the same inputs."""
+    rng = np.random.default_rng(3)
+    onnx.save(model([node("Mul", "a b", "m"), node("MatMul", "m w", "y")], {"a": [1, 8], "b": [1, 8]}, "y",
+                    {"w": f32(rng.normal(size=(8, 4)), 8, 4)}), tmp_path / "m.onnx")
+    arrays = {name: rng.normal(10, 3, (12, 1, 8)).astype(np.float32) for name in "ab"}
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        np.save(tmp_path / f"{name}_done.npy", (array - np.float32(10)) * np.float32(.25 if name == "a" else .5))
+    (tmp_path / "r.yaml").write_text("inputs:\n" + "".join(
+        f"  - {{name: {name}, data: {name}.npy, preprocess: {{mean: 10, scale: {scale}}}}}\n"
+        for name, scale in {"a": .25, "b": .5}.items()))
+    given = ["--data", f"a={tmp_path}/a.npy", "--data", f"b={tmp_path}/b.npy"]
+    held = ["--holdout", f"a={tmp_path}/a.npy", "--holdout", f"b={tmp_path}/b.npy"]
+    done = [word for name in "ab" for word in ("--data", f"{name}={tmp_path}/{name}_done.npy")]
+    recipe, said = ["--recipe", tmp_path / "r.yaml"], []
+    for options in (recipe, [*recipe, *given], done, [*recipe, *held], [*done, *[word.replace("--data", "--holdout") for word in done]]):
+        said.append(told("quantize", tmp_path / "m.onnx", *options, "-o", tmp_path / f"{len(said)}.onnx"))
+    files = [(tmp_path / f"{i}.onnx").read_bytes() for i in range(5)]
+    assert files.count(files[0]) == 5
+    assert said[0]["outputs"] == said[1]["outputs"] == said[2]["outputs"]
+    assert said[3]["outputs"] == said[4]["outputs"] != said[0]["outputs"]

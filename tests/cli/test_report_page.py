@@ -21,6 +21,8 @@ RUNS = {
     "tare-ops/1": [["ops"]],
     "tare-optimize/1": [["optimize", "{raw}", "--explain", "-o", "{out}.onnx"]],
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
+    "tare-quantize/1": [["quantize", DIGITS, *DATA, "--keep-float", "conv0", "-o", "{out}.onnx"],
+                        ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
     "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS]],
     "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS]],
     "tare-run/1": [["run", DIGITS, *DATA, *LABELS, "-o", "{out}.dump"]],
@@ -105,6 +107,8 @@ def places(digits_int8, tare, tmp_path_factory):
                         node("QuantizeLinear", "r s z", "y")], {"x": (["N", 3], U8)}, "y",
                        {"s": np.float32(0.5), "z": np.uint8(128)}),  # takes and gives codes
         "raw": model([node("Identity", "x", "a"), node("Relu", "a", "b"), node("Relu", "b", "y")], {"x": [2, 3]}, "y"),
+        "biased": model([node("MatMul", "x w", "m"), node("Add", "m b", "y")], {"x": [1, 2]}, "y",
+                        {"w": f32([[1e-9], [1e-9]]), "b": f32([1e3])}),  # a warning
         "huge": model([node("Max", "x low", "y")], {"x": [2, 3]}, "y", {"low": f32([-3.4e38])}),
     }
     for name, made in models.items():
