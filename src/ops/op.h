@@ -155,6 +155,11 @@ bool tare_node_is_depthwise(const tare_node *node);
 /* Is input `index` one that carries data which may be quantized (rule.data_inputs)? */
 bool tare_node_input_is_data(const tare_node *node, int index);
 
+bool tare_qdq_is(const tare_node *node);                 /* QuantizeLinear or DequantizeLinear, of ONNX's own domain */
+const tare_value *tare_qdq_codes(const tare_node *node); /* that a Q makes or a DQ reads */
+/* What such a node says, on the model's arena; *out is NULL when scale and zero point are not constant, or not of f32. */
+tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_error *err);
+
 /* Runs one node whose inputs are constants and makes its outputs constants (on the model's arena). The caller decides
  * whether that is wise; nodes with NO_FOLD or CONTROL are refused by returning TARE_OK with *done false. */
 tare_status tare_node_evaluate(tare_node *node, bool *done, tare_error *err);

@@ -1,4 +1,4 @@
-/* Q and DQ nodes read, and their scales checked. */
+/* The scales of Q and DQ nodes checked. */
 #include "passes/qdq.h"
 
 #include <math.h>
@@ -8,11 +8,7 @@
 #include "ops/attr.h"
 
 /* How long a chain of nodes between a constant and a scale may be. */
-enum { CHAIN_MAX = 8, OPSET_WIDE = 21 };
-
-bool tare_qdq_is(const tare_node *node) {
-    return tare_node_is(node, "QuantizeLinear") || tare_node_is(node, "DequantizeLinear");
-}
+enum { CHAIN_MAX = 8 };
 
 /* Depth: CHAIN_MAX. */
 static tare_status settle(tare_value *value, int depth, tare_error *err) {
@@ -102,19 +98,14 @@ static tare_status refuse(const tare_node *node, const scales *s, size_t index, 
                      node->type);
 }
 
-/* The codes that a Q makes or a DQ reads. */
-static const tare_value *codes_of(const tare_node *node) {
-    return tare_node_is(node, "QuantizeLinear") ? node->outputs[0] : node->inputs[0];
-}
-
 static tare_status keep_repaired(const tare_node *node, float scale, tare_error *err) {
     tare_model *model = node->graph->model;
     tare_origin *origin = tare_arena_alloc(model->arena, 1, sizeof *origin);
     if (!origin) return tare_fail_memory(err, sizeof *origin);
     *origin = (tare_origin){ .kind = TARE_ORIGIN_REPAIRED,
                              .was = tare_arena_printf(model->arena, "qdq with a scale of %.9g", (double)scale) };
-    return origin->was && tare_map_put(&model->origins, codes_of(node)->name, origin) ? TARE_OK
-                                                                                      : tare_fail_memory(err, 0);
+    return origin->was && tare_map_put(&model->origins, tare_qdq_codes(node)->name, origin) ? TARE_OK
+                                                                                            : tare_fail_memory(err, 0);
 }
 
 static tare_status repair(tare_node *node, const scales *s, tare_log *log, tare_error *err) {
@@ -156,52 +147,4 @@ tare_status tare_qdq_check(tare_node *node, const tare_normalize_options *option
     tare_status status = check(node, options, log, arena, err);
     tare_arena_free(arena);
     return status;
-}
-
-/* ---- what a node says ---- */
-
-static tare_status read_zero_points(const tare_value *value, size_t count, int32_t *to, tare_arena *arena,
-                                    tare_error *err) {
-    size_t found;
-    if (!value) return TARE_OK; /* zeros: the arena cleared them */
-    int64_t *wide = tare_arena_alloc(arena, count, sizeof *wide);
-    if (!wide) return tare_fail_memory(err, count * sizeof *wide);
-    if (!tare_value_read_s64(value, wide, count, &found) || found != count)
-        return tare_fail(err, TARE_E_MALFORMED, "zero point '%s' is not %zu integers, as the scale has", value->name,
-                         count);
-    for (size_t i = 0; i < count; i++) to[i] = (int32_t)wide[i];
-    return TARE_OK;
-}
-
-/* What the file says of the codes. */
-static tare_origin origin_of(const tare_model *model, const tare_value *codes) {
-    const tare_origin *told = tare_map_get(&model->origins, codes->name);
-    return told ? *told : (tare_origin){ .kind = TARE_ORIGIN_QDQ };
-}
-
-tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_error *err) {
-    tare_model *model = node->graph->model;
-    const tare_value *scale = node->inputs[1], *zero = tare_node_input(node, 2);
-    int64_t axis = tare_attr_int(node, "axis", 1), block = tare_attr_int(node, "block_size", 0);
-    *out = NULL;
-    if (!scale->constant || scale->constant->dtype != TARE_F32 || (zero && !zero->constant)) return TARE_OK;
-    size_t count = scale->constant->size / sizeof(float);
-    bool is_single = count == 1 && !block;
-    if (!count || (!is_single && !tare_axis_normalize(&axis, node->inputs[0]->shape.rank))) return TARE_OK;
-    tare_quant *quant = tare_arena_alloc(model->arena, 1, sizeof *quant);
-    int32_t *zero_points = tare_arena_alloc(model->arena, count, sizeof *zero_points);
-    if (!quant || !zero_points) return tare_fail_memory(err, count * sizeof *zero_points);
-    TARE_TRY(read_zero_points(zero, count, zero_points, model->arena, err));
-    const tare_value *codes = codes_of(node);
-    const tare_dtype code = codes->dtype;
-    *quant = (tare_quant){ .code = code,
-                           .axis = is_single ? -1 : (int)axis,
-                           .block = block,
-                           .count = count,
-                           .scale = scale->constant->data,
-                           .zero_point = zero_points,
-                           .origin = origin_of(model, codes),
-                           .contrib = (code == TARE_S16 || code == TARE_U16) && model->opset < OPSET_WIDE };
-    *out = quant;
-    return TARE_OK;
 }
