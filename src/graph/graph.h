@@ -71,6 +71,9 @@ typedef struct tare_quant {
     bool contrib; /* spelled in com.microsoft's domain when written below opset 21 (16-bit codes) */
 } tare_quant;
 
+/* q = clamp(rne(real / s) + z) by the index-th scale: a true f32 division, as QuantizeLinear does it; NaN: the lowest. */
+int32_t tare_quant_code(const tare_quant *quant, size_t index, float real);
+
 /* Prints "minmax", "percentile 99.99", "same as 'x'", … */
 void tare_origin_print(char *to, size_t size, const tare_origin *origin);
 /* What files call the kinds: "minmax", "same", … False: no such kind. */

@@ -1,4 +1,5 @@
-/* Who decided a scale, in words. */
+/* Codes of numbers, and who decided a scale, in words. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,4 +48,14 @@ void tare_origin_print(char *to, size_t size, const tare_origin *origin) {
     else
         n = snprintf(to, size, "%s%s%s%s", tried, word, *detail ? " " : "", detail);
     if (origin->was && n >= 0 && (size_t)n < size) snprintf(to + n, size - (size_t)n, " (was %s)", origin->was);
+}
+
+int32_t tare_quant_code(const tare_quant *quant, size_t index, float real) {
+    const int64_t lowest = tare_dtype_lowest(quant->code) + (quant->narrow ? 1 : 0);
+    const int64_t highest = tare_dtype_highest(quant->code), zero_point = quant->zero_point[index];
+    const float low = (float)(lowest - zero_point), high = (float)(highest - zero_point);
+    float steps = real / quant->scale[index];
+    steps = steps > low ? steps : low;
+    const int64_t code = (int64_t)rintf(steps < high ? steps : high) + zero_point;
+    return (int32_t)(code < lowest ? lowest : code > highest ? highest : code);
 }

@@ -3,15 +3,6 @@
 
 #include "quantize/scheme.h"
 
-/* q = clamp(rne(w / s) + z): a true f32 division, as QuantizeLinear does it (onnxruntime.md §2). */
-static int32_t code_of(float real, const tare_quant *quant, size_t k) {
-    float low = (float)(tare_dtype_lowest(quant->code) + (quant->narrow ? 1 : 0) - quant->zero_point[k]);
-    float high = (float)(tare_dtype_highest(quant->code) - quant->zero_point[k]);
-    float steps = real / quant->scale[k];
-    steps = steps < low ? low : steps > high ? high : steps;
-    return (int32_t)rintf(steps) + quant->zero_point[k];
-}
-
 static void store(void *codes, tare_dtype type, size_t i, int32_t code) {
     switch (tare_dtype_size(type)) {
     case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
@@ -31,7 +22,8 @@ static tare_status round_constant(tare_value *value, tare_arena *arena, tare_err
     const size_t inner =
         quant->axis < 0 ? 1 : (size_t)tare_shape_product(&from->shape, quant->axis + 1, from->shape.rank);
     for (size_t i = 0; i < count; i++)
-        store(to->data, quant->code, i, code_of(numbers[i], quant, quant->axis < 0 ? 0 : i / inner % quant->count));
+        store(to->data, quant->code, i,
+              tare_quant_code(quant, quant->axis < 0 ? 0 : i / inner % quant->count, numbers[i]));
     value->constant = to;
     return TARE_OK;
 }
