@@ -155,6 +155,30 @@ static void bench_gemm(const char *name, tare_cpu cpu, tare_gemm_f32_fn *kernel)
     }
 }
 
+typedef struct codes_product {
+    tare_gemm_codes_fn *kernel;
+    tare_gemm_codes_args args;
+} codes_product;
+static void run_codes_product(const void *context) {
+    ((const codes_product *)context)->kernel(&((const codes_product *)context)->args);
+}
+
+/* A 3x3 layer of resnet18: as many multiplications as its f32 twin. */
+static void bench_gemm_codes(const char *name, tare_cpu cpu, tare_gemm_codes_fn *kernel) {
+    enum { ROWS = 32, COLUMNS = 64, TAPS = 9, DEPTH = 64 };
+    used = 0;
+    const uint8_t **a = room(TAPS * ROWS * sizeof *a);
+    uint8_t *codes = room(ROWS * DEPTH);
+    int16_t *b = room((size_t)TAPS * DEPTH * COLUMNS * sizeof *b);
+    for (size_t i = 0; i < TAPS * ROWS; i++) a[i] = codes + i % ROWS * DEPTH;
+    for (size_t i = 0; i < ROWS * DEPTH; i++) codes[i] = (uint8_t)(i * 7);
+    for (size_t i = 0; i < (size_t)TAPS * DEPTH * COLUMNS; i++) b[i] = (int16_t)(i % 251 - 125);
+    codes_product p = { kernel, { .rows = ROWS, .columns = COLUMNS, .taps = TAPS, .depth = DEPTH, .a = a } };
+    p.args.zero_point = 3, p.args.b = b, p.args.c_stride = COLUMNS;
+    p.args.c = room(sizeof(int32_t) * ROWS * COLUMNS);
+    report_flops(name, "32x64, 9 taps of 64", cpu, 2.0 * ROWS * COLUMNS * TAPS * DEPTH, seconds(run_codes_product, &p));
+}
+
 typedef struct line {
     tare_depthwise_f32_fn *kernel;
     tare_depthwise_f32_args args;
@@ -257,7 +281,8 @@ BENCH_STREAM(tare_transpose_fn, transpose)
 
 #define BENCH(function)                                                                                                \
     _Generic(function, tare_gemm_f32_fn *                                                                              \
-             : bench_gemm, tare_depthwise_f32_fn *                                                                     \
+             : bench_gemm, tare_gemm_codes_fn *                                                                        \
+             : bench_gemm_codes, tare_depthwise_f32_fn *                                                               \
              : bench_depthwise, tare_binary_f32_fn *                                                                   \
              : bench_binary, tare_clamp_f32_fn *                                                                       \
              : bench_clamp, tare_unary_f32_fn *                                                                        \

@@ -78,6 +78,21 @@ typedef struct tare_depthwise_f32_args {
 } tare_depthwise_f32_args;
 typedef void tare_depthwise_f32_fn(const tare_depthwise_f32_args *args);
 
+/* A tile of convolution on 8-bit codes over indirect rows; the slot tells their sign:
+ *   c[m][n] = bias[n] + Σ_t Σ_k (a[t * rows + m][a_offset + k] - zero_point) * b[t * depth + k][n]     in s32, wrapping
+ * b: codes of weights less their zero points, `columns` in a row. */
+typedef struct tare_gemm_codes_args {
+    size_t rows, columns, taps, depth;
+    const uint8_t *const *a;
+    size_t a_offset;
+    int32_t zero_point;
+    const int16_t *b;
+    const int32_t *bias; /* NULL: none */
+    int32_t *c;
+    size_t c_stride;
+} tare_gemm_codes_args;
+typedef void tare_gemm_codes_fn(const tare_gemm_codes_args *args);
+
 typedef void tare_unary_f32_fn(float *to, const float *from, size_t count);
 /* Both operands dense, or one of them a single number (stride 0, else 1). max and min: NaN if either is NaN, else
  * a > b ? a : b and a < b ? a : b. */

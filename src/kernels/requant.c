@@ -12,7 +12,7 @@ static uint8_t clamp(int64_t code, const tare_requant *r) {
 static void float_rne(const tare_requant *r, uint8_t *to, const int32_t *from, size_t first, size_t count) {
     const float lo = (float)(r->lo - r->zero_point), hi = (float)(r->hi - r->zero_point);
     for (size_t i = 0; i < count; i++) {
-        float v = (float)from[i] * r->scale[first + i];
+        float v = (float)from[i] * r->scale[(first + i) * r->step];
         v = v < lo ? lo : v > hi ? hi : v;
         to[i] = clamp((int64_t)rintf(v) + r->zero_point, r);
     }
@@ -20,22 +20,23 @@ static void float_rne(const tare_requant *r, uint8_t *to, const int32_t *from, s
 
 static void doubly_rounded(const tare_requant *r, uint8_t *to, const int32_t *from, size_t first, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const int64_t v = tare_q31_scale(from[i], r->multiplier[first + i], r->exponent[first + i]);
+        const int64_t v =
+            tare_q31_scale(from[i], r->multiplier[(first + i) * r->step], r->exponent[(first + i) * r->step]);
         to[i] = clamp(v + r->zero_point, r);
     }
 }
 
 static void half_up(const tare_requant *r, uint8_t *to, const int32_t *from, size_t first, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const int32_t shift = 31 - r->exponent[first + i];
-        const int64_t v = (int64_t)from[i] * r->multiplier[first + i] + ((int64_t)1 << (shift - 1));
+        const int32_t shift = 31 - r->exponent[(first + i) * r->step];
+        const int64_t v = (int64_t)from[i] * r->multiplier[(first + i) * r->step] + ((int64_t)1 << (shift - 1));
         to[i] = clamp((v >> shift) + r->zero_point, r);
     }
 }
 
 static void shift(const tare_requant *r, uint8_t *to, const int32_t *from, size_t first, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const int32_t n = r->exponent[first + i];
+        const int32_t n = r->exponent[(first + i) * r->step];
         const int64_t v = n > 0 ? (from[i] + ((int64_t)1 << (n - 1))) >> n : from[i] * ((int64_t)1 << -n);
         to[i] = clamp(v + r->zero_point, r);
     }

@@ -23,13 +23,15 @@ typedef enum tare_requant_kind {
     TARE_REQUANT_COUNT
 } tare_requant_kind;
 
-/* Then y is clamped to lo … hi. The arrays have a number for each channel; those that the kind does not name are NULL. */
+/* Then y is clamped to lo … hi. The arrays have a number for each channel, or one for all; those that the kind does not
+ * name are NULL. */
 typedef struct tare_requant {
     tare_requant_kind kind;
     int32_t zero_point, lo, hi; /* z; the least and greatest code, also of an activation that is part of it */
-    const float *scale;
-    const int32_t *multiplier; /* 2^30 … 2^31 - 1, or 0 */
-    const int32_t *exponent;
+    size_t step;                /* 1: a number for each channel; 0: one for all */
+    float *scale;
+    int32_t *multiplier; /* 2^30 … 2^31 - 1, or 0 */
+    int32_t *exponent;
 } tare_requant;
 
 /* to[i] = the code of from[i], which belongs to channel first + i. A code of either sign is stored in its byte. */

@@ -160,6 +160,48 @@ static bool check_gemm(const char *slot, tare_gemm_f32_fn *scalar, tare_gemm_f32
 }
 
 /* Taps that reach every pixel, and some that stick out at an end or reach none. */
+static bool check_gemm_codes_case(tare_gemm_codes_fn *scalar, tare_gemm_codes_fn *variant, tare_gemm_codes_args g) {
+    const size_t total = g.taps * g.depth, lines = 7, width = g.depth + below(3);
+    const size_t size = g.rows ? (g.rows - 1) * g.c_stride + g.columns : 0;
+    unsigned char *codes = at_edge(0, lines * width);
+    int16_t *b = (int16_t *)(void *)at_edge(1, total * g.columns * sizeof *b);
+    int32_t *bias = (int32_t *)(void *)at_edge(3, g.columns * sizeof *bias);
+    const uint8_t **a = (const uint8_t **)(void *)at_edge(4, g.taps * g.rows * sizeof *a);
+    for (size_t i = 0; i < lines * width; i++) codes[i] = (unsigned char)next();
+    for (size_t i = 0; i < total * g.columns; i++) b[i] = (int16_t)(below(511) - 255);
+    for (size_t i = 0; i < g.columns; i++) bias[i] = below(4) ? (int32_t)below(9999) : INT32_MAX;
+    for (size_t i = 0; i < g.taps * g.rows; i++) a[i] = codes + (i % 5 == 0 ? lines - 1 : below(lines)) * width;
+    g.a = a, g.b = b, g.bias = g.bias ? bias : NULL, g.a_offset = width - g.depth;
+    int32_t *want = (int32_t *)(void *)at_edge(5, size * sizeof *want);
+    int32_t *got = (int32_t *)(void *)at_edge(6, size * sizeof *got);
+    g.c = want;
+    scalar(&g);
+    g.c = got;
+    variant(&g);
+    if ((size == 0 || memcmp(want, got, size * sizeof *got) == 0) && canary_lives(got)) return true;
+    printf("%zu rows, %zu columns, %zu taps of %zu: differs\n", g.rows, g.columns, g.taps, g.depth);
+    return false;
+}
+
+static bool check_gemm_codes(const char *slot, tare_gemm_codes_fn *scalar, tare_gemm_codes_fn *variant) {
+    static const int32_t given;
+    const bool is_signed = strstr(slot, "_s8") != NULL;
+    for (size_t n = 0; n <= SIZE_MAX_SWEPT; n++) {
+        const size_t sizes[][4] = { { n, 9, 1, 5 }, { 5, n, 2, 3 }, { 3, 17, n, 2 }, { 5, 18, 3, n } };
+        for (size_t i = 0; i < 4; i++) {
+            const tare_gemm_codes_args g = { .rows = sizes[i][0],
+                                             .columns = sizes[i][1],
+                                             .taps = sizes[i][2],
+                                             .depth = sizes[i][3],
+                                             .zero_point = (int32_t)below(256) - (is_signed ? 128 : 0),
+                                             .bias = n % 2 ? &given : NULL,
+                                             .c_stride = sizes[i][1] + n % 3 };
+            if (!check_gemm_codes_case(scalar, variant, g)) return false;
+        }
+    }
+    return true;
+}
+
 static const tare_depthwise_tap *draw_taps(size_t taps, size_t pixels, size_t channels, size_t step, bool wild) {
     tare_depthwise_tap *tap = (tare_depthwise_tap *)(void *)at_edge(4, taps * sizeof *tap);
     size_t lines = 3, line = pixels ? (pixels - 1) * step + channels : 0;
@@ -468,7 +510,8 @@ static bool check_transpose(const char *slot, tare_transpose_fn *scalar, tare_tr
 /* The check for a variant, by its slot's type. */
 #define CHECK(slot, isa)                                                                                               \
     _Generic(tare_##slot##_scalar, tare_gemm_f32_fn *                                                                  \
-             : check_gemm, tare_depthwise_f32_fn *                                                                     \
+             : check_gemm, tare_gemm_codes_fn *                                                                        \
+             : check_gemm_codes, tare_depthwise_f32_fn *                                                               \
              : check_depthwise, tare_binary_f32_fn *                                                                   \
              : check_binary, tare_clamp_f32_fn *                                                                       \
              : check_clamp, tare_unary_f32_fn *                                                                        \

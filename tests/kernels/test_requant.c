@@ -19,7 +19,7 @@ static int fixed(tare_requant_kind kind, int32_t multiplier, int32_t exponent, i
 
 static void test_float_ties_go_to_even_before_the_zero_point(void **state) {
     (void)state;
-    const float half = 0.5f;
+    float half = 0.5f;
     const tare_requant r = { .zero_point = 3, .hi = 255, .scale = &half };
     assert_int_equal(one(r, 1), 3); /* .5 -> 0 */
     assert_int_equal(one(r, 3), 5); /* 1.5 -> 2 */
@@ -33,7 +33,7 @@ static void test_float_ties_go_to_even_before_the_zero_point(void **state) {
 /* 2^24 + 1 is no f32: the sum is rounded before it is multiplied. */
 static void test_float_rounds_the_sum(void **state) {
     (void)state;
-    const float scale = 0x1.8p-23f; /* 2^24 · this = 3; 2^24 + 1 would give 3.0000002 */
+    float scale = 0x1.8p-23f; /* 2^24 · this = 3; 2^24 + 1 would give 3.0000002 */
     const tare_requant r = { .lo = -128, .hi = 127, .scale = &scale };
     assert_int_equal(one(r, (1 << 24) + 1), 3);
     assert_int_equal(one(r, -(1 << 24) - 1), 256 - 3);
@@ -131,8 +131,8 @@ static void test_against_reals(void **state) {
 /* Numbers of a channel go to that channel, whatever row of the sums they are in. */
 static void test_channels(void **state) {
     (void)state;
-    const float scale[4] = { 1, 2, 4, 8 };
-    const tare_requant r = { .zero_point = 1, .lo = 0, .hi = 20, .scale = scale };
+    float scale[4] = { 1, 2, 4, 8 };
+    const tare_requant r = { .zero_point = 1, .lo = 0, .hi = 20, .step = 1, .scale = scale };
     const int32_t from[3] = { 1, 1, -1 };
     uint8_t to[4] = { 9, 9, 9, 9 };
     tare_requantize(&r, to, from, 1, 3);
