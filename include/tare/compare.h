@@ -6,7 +6,6 @@
 
 typedef struct tare_comparing {
     bool nodes;           /* every common value, not only outputs */
-    int backend;          /* ORDER: backend */
     tare_strings columns; /* metrics that tables show, by their names in the JSON, or all; empty: the usual ones */
     double fail_below;    /* dB; an output below gives TARE_E_GATE; 0: no gate */
 } tare_comparing;
@@ -17,9 +16,9 @@ extern TARE_API const tare_field tare_comparing_fields[];
  * and work may be NULL. On TARE_E_GATE the report is there as well. */
 TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                         const tare_data_options *data, const tare_preprocess *preprocess,
-                                        const tare_comparing *options, const tare_judging *judging,
-                                        const tare_work_options *work, tare_report **report, tare_log *log,
-                                        tare_error *err);
+                                        const tare_backend_options *backend, const tare_comparing *options,
+                                        const tare_judging *judging, const tare_work_options *work,
+                                        tare_report **report, tare_log *log, tare_error *err);
 
 /* Where the accuracy goes, node by node: what each loses by itself (local) and what has come together there
  * (accumulated), worst first. `quantized` is compared with `model`, both opened. */

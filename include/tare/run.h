@@ -13,8 +13,15 @@ typedef struct tare_work_options {
 } tare_work_options;
 extern TARE_API const tare_field tare_work_fields[];
 
+/* How a model's values are computed. */
+typedef struct tare_backend_options {
+    int backend;         /* ORDER: backend: float, qdq, int */
+    const char *target;  /* int: whose arithmetic; NULL: "onnx" */
+    const char *profile; /* int: which runtime of the target; NULL: its first */
+} tare_backend_options;
+extern TARE_API const tare_field tare_backend_fields[];
+
 typedef struct tare_run_options {
-    int backend;      /* ORDER: backend: float, qdq */
     tare_strings tap; /* names of values besides the outputs; "all" */
 } tare_run_options;
 extern TARE_API const tare_field tare_run_fields[];
@@ -28,7 +35,8 @@ extern TARE_API const tare_field tare_judging_fields[];
 /* Runs every sample and writes DIR/<id>.npz with the outputs (and taps) under their names and DIR/list.txt; or one .npz
  * for a single sample when `to` ends in .npz. The report (schema "tare-run/1") says what was written and, with labels, how
  * often the right class had the highest score. judging, work and report may be NULL. */
-TARE_API tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
+TARE_API tare_status tare_model_run(const tare_model *model, const tare_samples *samples,
+                                    const tare_backend_options *backend, const tare_run_options *run,
                                     const tare_judging *judging, const tare_work_options *work, const char *to,
                                     tare_report **report, tare_log *log, tare_error *err);
 

@@ -12,8 +12,6 @@
 #include "samples/samples.h"
 
 const tare_field tare_bench_fields[] = {
-    { "backend", TARE_FIELD_ENUM, offsetof(tare_bench_options, backend), .names = tare_backend_names,
-      .fallback.i = TARE_BACKEND_QDQ, .help = tare_backend_help },
     { "seconds", TARE_FIELD_DOUBLE, offsetof(tare_bench_options, seconds), .fallback.f = 2, .lo = 0, .hi = 3600,
       .help = "how long to time runs" },
     { "runs", TARE_FIELD_INT, offsetof(tare_bench_options, runs), .lo = 0, .hi = 1000000, .metavar = "N",
@@ -280,15 +278,17 @@ static tare_status tell(const bench *b, tare_report **report, tare_error *err) {
     return TARE_OK;
 }
 
-static tare_status bench_path(bench *b, const char *path, const tare_open_options *open, const tare_work_options *work,
-                              tare_report **report, tare_error *err) {
-    tare_session_options options = { .backend = (tare_backend)b->options->backend };
+static tare_status bench_path(bench *b, const char *path, const tare_open_options *open,
+                              const tare_backend_options *backend, const tare_work_options *work, tare_report **report,
+                              tare_error *err) {
+    tare_session_options options = { 0 };
+    TARE_TRY(tare_work_backend(backend, &options, err));
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
     TARE_TRY(open_model(b, path, open, err));
     options.pool = tare_pool_new(work ? (size_t)work->threads : 0);
     if (!options.pool) return tare_fail_memory(err, 0);
     b->figures.path = path;
-    b->figures.backend = tare_backend_names[b->options->backend];
+    b->figures.backend = tare_backend_names[options.backend];
     b->figures.cpu = tare_cpu_name(options.cpu);
     b->figures.threads = tare_pool_size(options.pool);
     tare_status status = with_sample(b, &options, err);
@@ -298,11 +298,12 @@ static tare_status bench_path(bench *b, const char *path, const tare_open_option
     return status;
 }
 
-tare_status tare_bench_path(const char *path, const tare_open_options *open, const tare_bench_options *options,
-                            const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+tare_status tare_bench_path(const char *path, const tare_open_options *open, const tare_backend_options *backend,
+                            const tare_bench_options *options, const tare_work_options *work, tare_report **report,
+                            tare_log *log, tare_error *err) {
     bench b = { .options = options, .arena = tare_arena_new(), .log = log };
     if (!b.arena) return tare_fail_memory(err, 0);
-    const tare_status status = bench_path(&b, path, open, work, report, err);
+    const tare_status status = bench_path(&b, path, open, backend, work, report, err);
     tare_model_free(b.model);
     tare_arena_free(b.arena);
     return status;

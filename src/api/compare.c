@@ -12,9 +12,6 @@ const tare_field tare_comparing_fields[] = {
       .help = "every value that both have, not only outputs" },
     { "columns", TARE_FIELD_STRINGS, offsetof(tare_comparing, columns), .metavar = "NAMES",
       .help = "metrics to show: cosine, l1, l2, chebyshev, sqnr_db, relative_l2, l2_norm, rmse, top1, … or all" },
-    { "backend", TARE_FIELD_ENUM, offsetof(tare_comparing, backend), .names = tare_backend_names,
-      .fallback.i = TARE_BACKEND_QDQ,
-      .help = "how models are run: qdq rounds quantized values, float ignores quantization" },
     { "fail-below", TARE_FIELD_DOUBLE, offsetof(tare_comparing, fail_below), .lo = 0, .hi = 1000, .metavar = "DB",
       .help = "exit with 1 when the SQNR of an output is below this many dB" },
     { .type = TARE_FIELD_END },
@@ -33,21 +30,24 @@ typedef struct job {
     const tare_open_options *open;
     const tare_model *first_model; /* whose inputs the samples are for */
     tare_samples *samples;
+    tare_session_options session; /* how models are run: backend, target, profile */
     tare_compare_options options;
     tare_columns columns;
 } job;
 
-static tare_status open_subject(job *j, subject *s, const tare_comparing *options, tare_log *log, tare_error *err) {
+static tare_status open_subject(job *j, subject *s, tare_log *log, tare_error *err) {
     const bool is_dump = tare_path_is_directory(s->path) || tare_dump_is_archive(s->path); /* no model is called so */
     if (is_dump) return tare_side_open_dump(&s->side, s->path, s->path, err);
     TARE_TRY(tare_model_open(&s->model, s->path, j->open, log, err));
     if (!j->first_model) j->first_model = s->model;
-    return tare_side_open_model(&s->side, s->path, s->model, (tare_backend)options->backend, err);
+    TARE_TRY(tare_side_open_model(&s->side, s->path, s->model, j->session.backend, err));
+    tare_side_set_target(s->side, j->session.target, j->session.profile);
+    return TARE_OK;
 }
 
-static tare_status open_all(job *j, const tare_data_options *data, const tare_preprocess *preprocess,
-                            const tare_comparing *options, tare_log *log, tare_error *err) {
-    for (size_t i = 0; i < j->count; i++) TARE_TRY(open_subject(j, &j->subjects[i], options, log, err));
+static tare_status open_all(job *j, const tare_data_options *data, const tare_preprocess *preprocess, tare_log *log,
+                            tare_error *err) {
+    for (size_t i = 0; i < j->count; i++) TARE_TRY(open_subject(j, &j->subjects[i], log, err));
     if (!j->first_model) return TARE_OK;
     if (!data->data.count)
         return tare_fail(err, TARE_E_USAGE, "--data is needed: '%s' is a model, which must be run on samples",
@@ -85,7 +85,7 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
     j->options.outputs_only = !options->nodes;
     j->options.labels = judging ? judging->labels : NULL;
     TARE_TRY(tare_columns_parse(&j->columns, &options->columns, err));
-    TARE_TRY(open_all(j, data, preprocess, options, log, err));
+    TARE_TRY(open_all(j, data, preprocess, log, err));
     tare_report *report = tare_report_new("tare-compare/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_status status = compare_all(j, options, report, log, err);
@@ -100,13 +100,15 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
 
 tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                const tare_data_options *data, const tare_preprocess *preprocess,
-                               const tare_comparing *options, const tare_judging *judging,
-                               const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+                               const tare_backend_options *backend, const tare_comparing *options,
+                               const tare_judging *judging, const tare_work_options *work, tare_report **report,
+                               tare_log *log, tare_error *err) {
     tare_arena *arena = tare_arena_new();
     job j = { .count = count, .open = open };
     j.subjects = arena ? tare_arena_alloc(arena, count + 1, sizeof *j.subjects) : NULL;
     tare_status status = j.subjects ? TARE_OK : tare_fail_memory(err, 0);
     for (size_t i = 0; status == TARE_OK && i < count; i++) j.subjects[i].path = paths[i];
+    if (status == TARE_OK) status = tare_work_backend(backend, &j.session, err);
     if (status == TARE_OK) status = run(&j, data, preprocess, options, judging, work, report, log, err);
     for (size_t i = 0; j.subjects && i < count; i++) tare_side_close(j.subjects[i].side);
     tare_samples_close(j.samples);

@@ -85,15 +85,14 @@ tare_status tare_quantize_options_from(tare_quantize_options *to, const tare_qua
     const tare_rule_options *given = from->rules.at;
     tare_rule *rules = tare_arena_alloc(arena, 2 * from->keep_float.count + from->rules.count + 1, sizeof *rules);
     if (!rules) return tare_fail_memory(err, 0);
-    *to = (tare_quantize_options){ .target = tare_target_find(from->target),
-                                   .method = from->method,
+    *to = (tare_quantize_options){ .method = from->method,
                                    .percentile = from->percentile,
                                    .activation = types[from->activation],
                                    .symmetric = from->symmetric,
                                    .power_of_two = from->power_of_two,
                                    .per_tensor = from->per_tensor,
                                    .rules = rules };
-    if (!to->target) return tare_fail(err, TARE_E_USAGE, "--target: no '%.64s'; there is: onnx", from->target);
+    TARE_TRY(tare_target_get(&to->target, from->target, true, err));
     for (size_t i = 0; i < from->rules.count; i++) rules[to->rule_count++] = rule_of(&given[i]);
     for (size_t i = 0; i < from->keep_float.count; i++) {
         rules[to->rule_count++] = (tare_rule){ .op = from->keep_float.at[i], .keep_float = true };

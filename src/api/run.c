@@ -12,8 +12,6 @@
 #include "samples/samples.h"
 
 const tare_field tare_run_fields[] = {
-    { "backend", TARE_FIELD_ENUM, offsetof(tare_run_options, backend), .names = tare_backend_names,
-      .fallback.i = TARE_BACKEND_QDQ, .help = tare_backend_help },
     { "tap", TARE_FIELD_STRINGS, offsetof(tare_run_options, tap), .metavar = "NAMES",
       .help = "values to write besides the outputs, or all" },
     { .type = TARE_FIELD_END },
@@ -35,6 +33,7 @@ typedef struct job {
     TARE_VEC(const tare_value *) taps;
     tare_labels *labels; /* NULL: none */
     tare_hits *hits;     /* by output, of all workers */
+    tare_ran_integers integers;
 } job;
 
 typedef struct runner {
@@ -112,6 +111,26 @@ static tare_status open_runner(const job *j, runner *r, const tare_session_optio
     return tare_session_set_tap(r->session, j->taps.at, j->taps.count, j->tap_all, look, r, err);
 }
 
+/* What the target's integers computed and what not, as the first session that ran planned it; copied, since sessions go. */
+static tare_status keep_integers(job *j, const tare_session_options *options, const runner *states, size_t count,
+                                 tare_arena *arena, tare_log *log, tare_error *err) {
+    tare_ran_integers *to = &j->integers;
+    const tare_int_left *left = NULL;
+    *to = (tare_ran_integers){ .target = options->target, .profile = options->profile };
+    for (size_t i = 0; i < count && !to->on_codes && !to->left_count; i++)
+        to->left_count = tare_session_get_left(states[i].session, &left, &to->on_codes);
+    tare_int_left *copy = tare_arena_alloc(arena, to->left_count + 1, sizeof *copy);
+    if (!copy) return tare_fail_memory(err, to->left_count * sizeof *copy);
+    to->left = copy;
+    for (size_t i = 0; i < to->left_count; i++, copy++) {
+        *copy = (tare_int_left){ tare_arena_strdup(arena, left[i].name), tare_arena_strdup(arena, left[i].type),
+                                 left[i].why };
+        if (!copy->name || !copy->type) return tare_fail_memory(err, 0);
+        tare_log_note(log, "node '%s' (%s) in float: %s", copy->name, copy->type, copy->why);
+    }
+    return TARE_OK;
+}
+
 static tare_status run_all(job *j, const tare_session_options *options, tare_pool *pool, tare_arena *arena,
                            tare_log *log, tare_error *err) {
     const size_t count = tare_pool_size(pool);
@@ -129,6 +148,8 @@ static tare_status run_all(job *j, const tare_session_options *options, tare_poo
                              .job = "run",
                              .log = log };
     if (status == TARE_OK) status = tare_each_sample(&each, err);
+    if (status == TARE_OK && options->backend == TARE_BACKEND_INT)
+        status = keep_integers(j, options, states, count, arena, log, err);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; states[i].hits && k < j->model->graph->outputs.count; k++)
             tare_hits_add(&j->hits[k], &states[i].hits[k]);
@@ -168,14 +189,15 @@ static tare_status check_hits(const job *j, tare_error *err) {
     return j->labels ? tare_labels_fail_fit(j->labels, err) : TARE_OK;
 }
 
-static tare_status tell(const job *j, const tare_run_options *run, tare_report **out, tare_error *err) {
+static tare_status tell(const job *j, const tare_backend_options *backend, tare_report **out, tare_error *err) {
     const tare_ran ran = { .to = j->to,
-                           .backend = tare_backend_names[run->backend],
+                           .backend = tare_backend_names[backend->backend],
                            .samples = tare_samples_count(j->samples),
                            .is_synthetic = tare_samples_are_synthetic(j->samples),
                            .outputs = j->model->graph->outputs.at,
                            .output_count = j->model->graph->outputs.count,
-                           .hits = j->hits };
+                           .hits = j->hits,
+                           .integers = j->integers.target ? &j->integers : NULL };
     tare_report *report = tare_report_new("tare-run/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_report_ran(report, &ran);
@@ -184,10 +206,12 @@ static tare_status tell(const job *j, const tare_run_options *run, tare_report *
     return TARE_OK;
 }
 
-static tare_status run_job(job *j, const tare_run_options *run, const tare_judging *judging,
-                           const tare_work_options *work, tare_arena *arena, tare_log *log, tare_error *err) {
-    tare_session_options options = { .backend = (tare_backend)run->backend };
+static tare_status run_job(job *j, const tare_backend_options *backend, const tare_run_options *run,
+                           const tare_judging *judging, const tare_work_options *work, tare_arena *arena, tare_log *log,
+                           tare_error *err) {
+    tare_session_options options = { 0 };
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
+    TARE_TRY(tare_work_backend(backend, &options, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
     j->is_file = tare_dump_is_archive(j->to);
     if (j->is_file && tare_samples_count(j->samples) != 1)
@@ -205,14 +229,14 @@ static tare_status run_job(job *j, const tare_run_options *run, const tare_judgi
     return status;
 }
 
-tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_run_options *run,
-                           const tare_judging *judging, const tare_work_options *work, const char *to,
-                           tare_report **report, tare_log *log, tare_error *err) {
+tare_status tare_model_run(const tare_model *model, const tare_samples *samples, const tare_backend_options *backend,
+                           const tare_run_options *run, const tare_judging *judging, const tare_work_options *work,
+                           const char *to, tare_report **report, tare_log *log, tare_error *err) {
     job j = { .model = model, .samples = samples, .to = to };
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
-    tare_status status = run_job(&j, run, judging, work, arena, log, err);
-    if (status == TARE_OK && report) status = tell(&j, run, report, err);
+    tare_status status = run_job(&j, backend, run, judging, work, arena, log, err);
+    if (status == TARE_OK && report) status = tell(&j, backend, report, err);
     tare_labels_close(j.labels);
     tare_arena_free(arena);
     return status;

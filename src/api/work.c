@@ -1,4 +1,4 @@
-/* Threads and CPU of a flow, from the options. */
+/* Threads, CPU and backend of a flow, from the options. */
 #include "api/work.h"
 
 #include "base/text.h"
@@ -26,4 +26,26 @@ tare_status tare_work_cpu(const tare_work_options *options, tare_cpu *cpu, tare_
         return tare_fail(err, TARE_E_UNSUPPORTED, "--cpu: this machine has no %s, its best is %s", options->cpu,
                          tare_cpu_name(tare_cpu_detect()));
     return TARE_OK;
+}
+
+const tare_field tare_backend_fields[] = {
+    { "backend", TARE_FIELD_ENUM, offsetof(tare_backend_options, backend), .names = tare_backend_names,
+      .fallback.i = TARE_BACKEND_QDQ,
+      .help = "float: quantization ignored; qdq: float arithmetic, quantized values rounded to their codes; int: the "
+              "target's own arithmetic on codes" },
+    { "target", TARE_FIELD_STRING, offsetof(tare_backend_options, target), .metavar = "NAME",
+      .help = "whose arithmetic backend int has: onnx (default)" },
+    { "profile", TARE_FIELD_STRING, offsetof(tare_backend_options, profile), .metavar = "NAME",
+      .help = "which of the target's runtimes; `tare ops` lists them" },
+    { .type = TARE_FIELD_END },
+};
+
+tare_status tare_work_backend(const tare_backend_options *options, tare_session_options *session, tare_error *err) {
+    session->backend = (tare_backend)options->backend;
+    if (session->backend == TARE_BACKEND_INT) {
+        TARE_TRY(tare_target_get(&session->target, options->target ? options->target : "onnx", false, err));
+        return tare_target_get_profile(&session->profile, session->target, options->profile, err);
+    }
+    if (!options->target && !options->profile) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE, "--%s: only --backend int has one", options->target ? "target" : "profile");
 }

@@ -5,6 +5,7 @@ typedef struct record {
     tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
+    tare_backend_options backend;
     tare_comparing comparing;
     tare_judging judging;
     tare_work_options work;
@@ -14,7 +15,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_report *report = NULL;
     tare_status status =
-        tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data, &r->preprocess,
+        tare_compare_paths(call->operands, (size_t)call->operand_count, &r->open, &r->data, &r->preprocess, &r->backend,
                            &r->comparing, &r->judging, &r->work, &report, call->log, err);
     return cli_print_verdict(call, report, status, err);
 }
@@ -26,6 +27,7 @@ const cli_verb cli_verb_compare = {
     .operands = { 2, -1 },
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_backend_fields, offsetof(record, backend) },
                 { tare_comparing_fields, offsetof(record, comparing) },
                 { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },

@@ -5,6 +5,7 @@ typedef struct record {
     tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
+    tare_backend_options backend;
     tare_run_options run;
     tare_judging judging;
     tare_work_options work;
@@ -46,7 +47,8 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = open_samples(call, model, &samples, err);
     if (status == TARE_OK)
-        status = tare_model_run(model, samples, &r->run, &r->judging, &r->work, r->output, &report, call->log, err);
+        status = tare_model_run(model, samples, &r->backend, &r->run, &r->judging, &r->work, r->output, &report,
+                                call->log, err);
     tare_samples_close(samples);
     tare_model_free(model);
     return cli_print_verdict(call, report, status, err);
@@ -59,6 +61,7 @@ const cli_verb cli_verb_run = {
     .operands = { 1, 1 },
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
+                { tare_backend_fields, offsetof(record, backend) },
                 { tare_run_fields, offsetof(record, run) },
                 { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },

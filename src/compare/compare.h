@@ -64,10 +64,12 @@ const tare_unmatched *tare_comparison_unmatched_at(const tare_comparison *compar
 
 typedef struct tare_side tare_side;
 
-/* A model run by a backend (float or qdq); the model must outlive the side and what is compared with it. `name`: what
+/* A model run by a backend; the model must outlive the side and what is compared with it. `name`: what
  * messages call it. */
 tare_status tare_side_open_model(tare_side **out, const char *name, const tare_model *model, tare_backend backend,
                                  tare_error *err);
+/* Whose arithmetic the int backend has: needed by it before the side is compared. */
+void tare_side_set_target(tare_side *side, const tare_target *target, int profile);
 /* See tare_session_set_quant_filter. */
 void tare_side_set_quant_filter(tare_side *side, bool (*is_quantized)(void *context, const tare_value *value),
                                 void *context);

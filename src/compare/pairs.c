@@ -211,6 +211,8 @@ static tare_status open_session(tare_compare_worker *w, int s, const tare_compar
     const tare_side *side = job->side[s];
     tare_compare_end *end = &w->end[s];
     const tare_session_options session = { .backend = side->backend,
+                                           .target = side->target,
+                                           .profile = side->profile,
                                            .cpu = options->cpu,
                                            .pool = job->worker_count == 1 ? job->pool : NULL,
                                            .memory_limit = options->memory_limit };

@@ -36,6 +36,11 @@ tare_status tare_side_open_runner(tare_side **out, const char *name, const tare_
     return TARE_OK;
 }
 
+void tare_side_set_target(tare_side *side, const tare_target *target, int profile) {
+    side->target = target;
+    side->profile = profile;
+}
+
 void tare_side_set_quant_filter(tare_side *side, bool (*is_quantized)(void *context, const tare_value *value),
                                 void *context) {
     side->is_quantized = is_quantized;

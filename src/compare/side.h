@@ -10,7 +10,9 @@ struct tare_side {
     const char *name;
     const tare_model *model; /* NULL: a dump */
     tare_backend backend;
-    tare_runner runner; /* run NULL: the comparison runs the model itself */
+    tare_runner runner;        /* run NULL: the comparison runs the model itself */
+    const tare_target *target; /* of the int backend */
+    int profile;
     bool (*is_quantized)(void *context, const tare_value *value);
     void *filter_context;
     tare_dump *dump; /* NULL: a model */

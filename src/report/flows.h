@@ -24,6 +24,15 @@ void tare_report_ops(tare_report *report, bool markdown);
 /* `arena` is for the while of it. */
 void tare_report_ranges(tare_report *report, const tare_ranges *ranges, const char *path, tare_arena *arena);
 
+/* What the int backend did. */
+typedef struct tare_ran_integers {
+    const tare_target *target;
+    int profile;
+    size_t on_codes;           /* nodes */
+    const tare_int_left *left; /* in float */
+    size_t left_count;
+} tare_ran_integers;
+
 /* What a run wrote, and how often it was right by the labels. */
 typedef struct tare_ran {
     const char *to, *backend;
@@ -31,7 +40,8 @@ typedef struct tare_ran {
     bool is_synthetic;
     tare_value *const *outputs;
     size_t output_count;
-    const tare_hits *hits; /* by output */
+    const tare_hits *hits;             /* by output */
+    const tare_ran_integers *integers; /* NULL: another backend */
 } tare_ran;
 void tare_report_ran(tare_report *report, const tare_ran *ran);
 

@@ -36,6 +36,29 @@ static void hit_rows(tare_report *report, const tare_ran *ran) {
     }
 }
 
+static void tell_integers(tare_report *report, const tare_ran_integers *integers) {
+    const tare_target *target = integers->target;
+    const char *profile = target->profiles[integers->profile], *validated = target->validated;
+    json_t *o = json_object(), *left = json_array();
+    tare_report_line(report, "target %s, profile %s (%s%s): %zu nodes on codes, %zu in float", target->name, profile,
+                     validated ? "validated: " : "formulas only", validated ? validated : "", integers->on_codes,
+                     integers->left_count);
+    for (size_t i = 0; i < integers->left_count; i++) {
+        const tare_int_left *node = &integers->left[i];
+        json_t *entry = json_object();
+        tare_report_set(report, entry, "node", tare_json_text(node->name));
+        tare_report_set(report, entry, "op", tare_json_text(node->type));
+        tare_report_set(report, entry, "why", tare_json_text(node->why));
+        tare_report_push(report, left, entry);
+    }
+    tare_report_set(report, o, "target", tare_json_text(target->name));
+    tare_report_set(report, o, "profile", tare_json_text(profile));
+    tare_report_set(report, o, "validated", tare_json_text(validated));
+    tare_report_set(report, o, "on_codes", tare_json_count(integers->on_codes));
+    tare_report_set(report, o, "in_float", left);
+    tare_report_set(report, tare_report_root(report), "integers", o);
+}
+
 void tare_report_ran(tare_report *report, const tare_ran *ran) {
     json_t *root = tare_report_root(report), *outputs = json_object();
     tare_report_line(report, "%zu samples%s run with backend %s, outputs written to %s", ran->samples,
@@ -44,6 +67,7 @@ void tare_report_ran(tare_report *report, const tare_ran *ran) {
     tare_report_set(report, root, "samples", tare_json_count(ran->samples));
     tare_report_set(report, root, "synthetic", json_boolean(ran->is_synthetic));
     tare_report_set(report, root, "backend", tare_json_text(ran->backend));
+    if (ran->integers) tell_integers(report, ran->integers);
     tare_report_set(report, root, "output", tare_json_text(ran->to));
     for (size_t i = 0; i < ran->output_count; i++) {
         const tare_hits *hits = &ran->hits[i];

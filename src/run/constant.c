@@ -1,13 +1,37 @@
-/* Constants as steps read them: dequantized or rounded to their codes, expanded to a rank, in a layout. */
+/* Constants as steps read them: dequantized, rounded to their codes, or the codes themselves; expanded to a rank, in a
+ * layout. */
 #include <string.h>
 
 #include "run/session.h"
 
-/* The numbers in ONNX's order, of the value's own type. */
+/* The codes of a constant whose numbers are real still. */
+static tare_status code_numbers(tare_plan *plan, const tare_value *value, tare_tensor *out, tare_error *err) {
+    const tare_quant *quant = value->quant;
+    const tare_shape *shape = &value->constant->shape;
+    const float *numbers;
+    size_t count;
+    tare_tensor *codes;
+    TARE_TRY(tare_tensor_new(plan->arena, quant->code, shape, &codes, err));
+    TARE_TRY(tare_value_read_f32(value, plan->arena, &numbers, &count, err));
+    const bool is_one = quant->axis < 0 || quant->count == 1;
+    const size_t inner = is_one ? 1 : (size_t)tare_shape_product(shape, quant->axis + 1, shape->rank);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t code = tare_quant_code(quant, is_one ? 0 : i / inner % quant->count, numbers[i]);
+        if (codes->size == count)
+            ((uint8_t *)codes->data)[i] = (uint8_t)code;
+        else
+            ((int32_t *)codes->data)[i] = code;
+    }
+    *out = *codes;
+    return TARE_OK;
+}
+
+/* The numbers in ONNX's order, of the value's own type, or its codes. */
 static tare_status read_numbers(tare_plan *plan, const tare_session *session, const tare_plan_value *value,
                                 tare_tensor *out, tare_error *err) {
     const tare_value *of = value->value;
     *out = *of->constant;
+    if (value->is_codes) return out->dtype == of->quant->code ? TARE_OK : code_numbers(plan, of, out, err);
     if (out->dtype == of->dtype && !value->quant) return TARE_OK;
     size_t count;
     const float *numbers;

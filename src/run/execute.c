@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "run/control.h"
+#include "run/lay.h"
 
 /* ---- after a step ---- */
 
@@ -82,12 +83,13 @@ static tare_status run_step(tare_session *session, tare_step *step, bool *holds,
     const tare_node *node = step->node;
     switch (step->kind) {
     case TARE_STEP_NODE:
-        if (node->op->run(&step->call, err) == TARE_OK) return TARE_OK;
+        if ((step->row ? step->row->run : node->op->run)(&step->call, err) == TARE_OK) return TARE_OK;
         return tare_within(err, "node '%s' (%s)", node->name, node->type);
     case TARE_STEP_CONTROL: return run_control(step, holds, err);
     case TARE_STEP_CONVERT:
         tare_layout_convert(step->tensors[0], step->tensors[1], step->call.layout, session->options.pool);
         return TARE_OK;
+    case TARE_STEP_CODE: tare_run_code(step); return TARE_OK;
     case TARE_STEP_COPY:
         if (step->tensors[0]->size) memcpy(step->tensors[1]->data, step->tensors[0]->data, step->tensors[0]->size);
         return TARE_OK;

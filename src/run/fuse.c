@@ -24,8 +24,8 @@ static bool read_clamp(tare_plan *plan, const tare_session *session, const tare_
            read_bound(plan, session, node, 2, hi);
 }
 
-tare_node *tare_plan_find_clamp(tare_plan *plan, const tare_session *session, const tare_node *node, float *lo,
-                                float *hi) {
+tare_node *tare_plan_find_activation(tare_plan *plan, const tare_session *session, const tare_node *node, float *lo,
+                                     float *hi) {
     tare_value *between = node->outputs[0];
     if (!(node->op->flags & TARE_OP_FUSES_CLAMP) || node->output_count != 1) return NULL;
     if (plan->stop || between->dtype != TARE_F32) return NULL;
@@ -35,6 +35,15 @@ tare_node *tare_plan_find_clamp(tare_plan *plan, const tare_session *session, co
     if (!read_clamp(plan, session, next, lo, hi)) return NULL;
     const tare_plan_value *value = tare_plan_value_of(plan, session, between);
     const tare_plan_value *result = tare_plan_value_of(plan, session, next->outputs[0]);
-    if (!value || !result || result->twin_tapped) return NULL; /* its twin needs what lies between */
-    return !value->quant && !value->tapped && !value->twin_tapped && !value->is_pinned ? next : NULL;
+    return value && result && !value->quant && !value->is_pinned ? next : NULL;
+}
+
+tare_node *tare_plan_find_clamp(tare_plan *plan, const tare_session *session, const tare_node *node, float *lo,
+                                float *hi) {
+    tare_node *next = tare_plan_find_activation(plan, session, node, lo, hi);
+    if (!next) return NULL;
+    const tare_plan_value *value = tare_plan_value_of(plan, session, node->outputs[0]);
+    const tare_plan_value *result = tare_plan_value_of(plan, session, next->outputs[0]);
+    /* A twin of the result needs what lies between. */
+    return !value->tapped && !value->twin_tapped && !result->twin_tapped ? next : NULL;
 }

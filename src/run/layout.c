@@ -64,8 +64,9 @@ static bool weigh(const tare_plan *plan, const tare_node *node, int rank, size_t
         size_t size = 0;
         tare_tensor_size(value->dtype, &value->shape, &size);
         if (known->value->constant && !known->is_pinned) continue;
-        if (!known->slot[TARE_LAYOUT_FIRST]) cost[TARE_LAYOUT_FIRST] += size;
-        if (!known->slot[TARE_LAYOUT_LAST]) cost[TARE_LAYOUT_LAST] += size;
+        const tare_plan_value *other = known->other ? known->other : known;
+        for (int layout = 0; layout < 2; layout++)
+            if (!known->slot[layout] && !other->slot[layout]) cost[layout] += size;
     }
     return true;
 }

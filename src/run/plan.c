@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "run/session.h"
+#include "run/lay.h"
 
 tare_plan_value *tare_plan_value_of(tare_plan *plan, const tare_session *session, tare_value *value) {
     if (value->mark) return plan->values.at[value->mark - 1];
@@ -15,6 +15,8 @@ tare_plan_value *tare_plan_value_of(tare_plan *plan, const tare_session *session
     bool is_local = session->options.backend == TARE_BACKEND_LOCAL;
     if (tare_dtype_is_float(value->dtype))
         *(is_local ? &entry->twin_quant : &entry->quant) = tare_session_quant_of(session, entry->original);
+    if (session->options.backend == TARE_BACKEND_INT && !entry->original->quant)
+        entry->quant = tare_codes_beside(value);
     if (value->graph == plan->graph && !plan->stop)
         *(is_local ? &entry->twin_tapped : &entry->tapped) = tare_map_get(&session->tapped, value->name);
     for (size_t i = 0; i < plan->pins.count; i++)

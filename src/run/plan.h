@@ -31,6 +31,8 @@ typedef struct tare_plan_value {
     const tare_quant *quant;         /* it is rounded to these codes; NULL: it is not */
     struct tare_tapped *tapped;      /* NULL: nobody looks */
     struct tare_plan_value *rounded; /* local backend: its numbers rounded, for twins; NULL: not made */
+    struct tare_plan_value *other;   /* int backend: the same numbers as codes, and from there back; NULL: not made */
+    bool is_codes;                   /* its slots hold codes */
     const tare_quant *twin_quant;    /* local backend: of the twin */
     struct tare_tapped *twin_tapped;
     bool is_pinned; /* its constant is a guess that a guard checks: it is computed all the same */
@@ -53,6 +55,7 @@ typedef enum tare_step_kind {
     TARE_STEP_CONTROL, /* If, Loop, Scan: control.c */
     TARE_STEP_CONVERT, /* between layouts */
     TARE_STEP_COPY,    /* input 0 to output 0, byte by byte */
+    TARE_STEP_CODE,    /* real numbers to codes or back, by step->quant: codes.c */
     TARE_STEP_VIEW     /* nothing to do: output 0 lies on input 0. tare_plan_place makes it a copy where it must */
 } tare_step_kind;
 
@@ -66,6 +69,8 @@ typedef struct tare_step {
     tare_slot **outputs;     /* NULL: not wanted */
     tare_plan_value **made;  /* by output: the value it is, for rounding and taps; NULL: none */
     tare_slot **references;  /* of a twin or a trial, by output: the float numbers beside it; NULL: neither */
+    const tare_int_row *row; /* NODE: what computes it on codes; NULL: the op itself, on real numbers */
+    const tare_quant *quant; /* CODE */
     const tare_trial *trial; /* NULL: it is none */
     const struct tare_step *trial_of;
     bool is_rounded; /* the outputs of a view that lie on the codes' grid already */
@@ -104,7 +109,9 @@ typedef struct tare_plan {
     size_t activations, scratch; /* bytes of the slab: buffers, then scratch, then what taps convert into */
     size_t tap_real, tap_before; /* bytes */
     uint64_t macs, quantized_macs;
-    const void *bound_to; /* the slab that slots point into now */
+    TARE_VEC(tare_int_left) left; /* int backend */
+    size_t on_codes;              /* nodes */
+    const void *bound_to;         /* the slab that slots point into now */
 } tare_plan;
 
 /* ---- plan.c ---- */
@@ -154,7 +161,10 @@ tare_status tare_plan_constant(tare_plan *plan, const tare_session *session, tar
                                int rank, tare_slot **out, tare_error *err);
 
 /* ---- fuse.c ---- */
-/* The Relu or Clip that can be the last step of `node`, and its bounds; NULL: none. */
+/* The Relu or Clip that alone reads `node`, which honours a clamp, and its bounds; NULL: none. */
+tare_node *tare_plan_find_activation(tare_plan *plan, const tare_session *session, const tare_node *node, float *lo,
+                                     float *hi);
+/* The same when nobody looks at what lies between: it can be the last step of `node`. */
 tare_node *tare_plan_find_clamp(tare_plan *plan, const tare_session *session, const tare_node *node, float *lo,
                                 float *hi);
 

@@ -4,29 +4,34 @@
 
 #include "graph/graph.h"
 #include "ops/op.h"
+#include "targets/target.h"
 
 /* ORDER: backend */
 typedef enum tare_backend {
     TARE_BACKEND_FLOAT, /* quantization of values ignored: weights dequantized, activations float */
     TARE_BACKEND_QDQ,   /* float arithmetic; each quantized value goes through quantize and dequantize */
+    TARE_BACKEND_INT,   /* the target's own integer arithmetic where it has a row for the node; the rest as in QDQ */
     TARE_BACKEND_LOCAL /* float, and beside each node that is tapped its twin: the same node on the float inputs rounded
                            to their codes, its output rounded to its own. What a node loses by itself */
 } tare_backend;
 /* What options call those a user may choose, ended by NULL. */
 extern const char *const tare_backend_names[];
-extern const char tare_backend_help[];
 
 typedef struct tare_session_options {
     tare_backend backend;
     tare_cpu cpu;
-    tare_pool *pool;     /* NULL: the caller's thread alone. May be shared by sessions that do not run at once */
-    size_t memory_limit; /* bytes of the slab; 0: no limit of its own */
+    tare_pool *pool;           /* NULL: the caller's thread alone. May be shared by sessions that do not run at once */
+    size_t memory_limit;       /* bytes of the slab; 0: no limit of its own */
+    const tare_target *target; /* of the int backend */
+    int profile;               /* of the target, by index */
 } tare_session_options;
 
 /* A look at a value: called after its producer has run, in the order of the nodes, on the thread that runs the session.
  * `real` is f32 (or the value's own type when it is no float), in ONNX's order of dimensions; for a value that the qdq
  * backend quantizes it holds the quantized-dequantized numbers. `before` has the numbers before rounding, NULL when there are none. In the local backend `real` is the twin's and `before`
- * the float numbers; values of nodes that have nothing quantized are not shown. Taps change no bit. */
+ * the float numbers; values of nodes that have nothing quantized are not shown. In the int backend `real` is what the codes
+ * stand for, and `before` too where codes were computed from codes; a value that lies inside a node on codes (before a Relu
+ * that is part of it) is computed beside it in float. Taps change no bit. */
 typedef tare_status tare_tap(void *context, const tare_value *value, const tare_tensor *real, const tare_tensor *before,
                              tare_error *err);
 
@@ -110,6 +115,15 @@ typedef struct tare_timeline {
 } tare_timeline;
 tare_status tare_session_get_timeline(const tare_session *session, tare_arena *arena, tare_timeline *out,
                                       tare_error *err);
+
+/* Int backend: a node with quantized inputs or outputs that the last plan computes in float, between dequantize and
+ * quantize. */
+typedef struct tare_int_left {
+    const char *name, *type, *why;
+} tare_int_left;
+/* Those of the graph that is run (not of bodies), in its order; *on_codes: how many nodes are computed on codes. Valid until
+ * the next plan. */
+size_t tare_session_get_left(const tare_session *session, const tare_int_left **left, size_t *on_codes);
 
 /* Multiply-accumulates of the last plan, all and those of nodes whose weight and data inputs are quantized. */
 void tare_session_get_macs(const tare_session *session, uint64_t *all, uint64_t *quantized);

@@ -6,8 +6,7 @@
 
 #include "run/control.h"
 
-const char *const tare_backend_names[] = { "float", "qdq", NULL }; /* ORDER: backend */
-const char tare_backend_help[] = "float: quantization ignored; qdq: float arithmetic through quantize and dequantize";
+const char *const tare_backend_names[] = { "float", "qdq", "int", NULL }; /* ORDER: backend */
 
 static tare_status open_session(tare_session **out, const tare_model *model, const tare_graph *graph,
                                 const tare_session_options *options, tare_error *err) {
@@ -207,4 +206,11 @@ void tare_session_get_macs(const tare_session *session, uint64_t *all, uint64_t 
     const tare_plan *plan = session->plans[0];
     *all = plan ? plan->macs : 0;
     *quantized = plan ? plan->quantized_macs : 0;
+}
+
+size_t tare_session_get_left(const tare_session *session, const tare_int_left **left, size_t *on_codes) {
+    const tare_plan *plan = session->plans[0];
+    *left = plan ? plan->left.at : NULL;
+    *on_codes = plan ? plan->on_codes : 0;
+    return plan ? plan->left.count : 0;
 }

@@ -51,6 +51,7 @@ tare_status tare_lay_get(const layer *l, tare_plan_value *known, tare_layout lay
     if (rank < 3) layout = TARE_LAYOUT_FIRST;
     if (value->constant && !known->is_pinned)
         return tare_plan_constant(l->plan, l->session, known, layout, rank, out, err);
+    if (known->other && !known->slot[0] && !known->slot[1]) TARE_TRY(tare_lay_form(l, known, err));
     if (rank == value->shape.rank) {
         tare_slot **slot = &known->slot[layout];
         if (!*slot) {
@@ -162,9 +163,8 @@ static tare_status add_guards(const layer *l, tare_step *step, tare_error *err) 
     return TARE_OK;
 }
 
-tare_status tare_lay_prepare(const layer *l, tare_step *step, float lo, float hi, tare_error *err) {
-    const tare_node *node = step->node;
-    if (!node->op->prepare) return TARE_OK;
+tare_status tare_lay_describe(const layer *l, const tare_step *step, float lo, float hi, tare_prepare *out,
+                              tare_error *err) {
     size_t count = (size_t)step->call.input_count;
     const tare_tensor **inputs = tare_arena_alloc(l->plan->arena, count + 1, sizeof(*inputs));
     if (!inputs) return tare_fail_memory(err, 0);
@@ -172,21 +172,33 @@ tare_status tare_lay_prepare(const layer *l, tare_step *step, float lo, float hi
     for (size_t g = 0; g < step->guards.count; g++)
         for (size_t i = 0; i < count; i++)
             if (step->inputs[i] == step->guards.at[g].slot) inputs[i] = step->guards.at[g].pin->tensor;
-    tare_prepare p = { .node = node,
-                       .attrs = node->attrs,
-                       .inputs = inputs,
-                       .input_count = step->call.input_count,
-                       .outputs = (const tare_tensor *const *)step->call.outputs,
-                       .output_count = step->call.output_count,
-                       .layout = step->call.layout,
-                       .kernels = l->session->kernels,
-                       .threads = tare_pool_size(l->session->options.pool),
-                       .arena = l->plan->packed,
-                       .clamp_lo = lo,
-                       .clamp_hi = hi };
+    *out = (tare_prepare){ .node = step->node,
+                           .attrs = step->node->attrs,
+                           .inputs = inputs,
+                           .input_count = step->call.input_count,
+                           .outputs = (const tare_tensor *const *)step->call.outputs,
+                           .output_count = step->call.output_count,
+                           .layout = step->call.layout,
+                           .kernels = l->session->kernels,
+                           .threads = tare_pool_size(l->session->options.pool),
+                           .arena = l->plan->packed,
+                           .clamp_lo = lo,
+                           .clamp_hi = hi };
+    return TARE_OK;
+}
+
+void tare_lay_take(const layer *l, tare_step *step, const tare_prepare *prepared) {
+    step->call.state = prepared->state;
+    if (prepared->scratch_size > l->plan->scratch) l->plan->scratch = prepared->scratch_size;
+}
+
+tare_status tare_lay_prepare(const layer *l, tare_step *step, float lo, float hi, tare_error *err) {
+    const tare_node *node = step->node;
+    tare_prepare p;
+    if (!node->op->prepare) return TARE_OK;
+    TARE_TRY(tare_lay_describe(l, step, lo, hi, &p, err));
     if (node->op->prepare(&p, err) != TARE_OK) return tare_within(err, "node '%s' (%s)", node->name, node->type);
-    step->call.state = p.state;
-    if (p.scratch_size > l->plan->scratch) l->plan->scratch = p.scratch_size;
+    tare_lay_take(l, step, &p);
     return TARE_OK;
 }
 
@@ -283,8 +295,7 @@ static tare_status add_control(const layer *l, const tare_node *node, size_t ind
     return tare_lay_add(l, step, err);
 }
 
-static tare_status add_node(const layer *l, tare_node *node, size_t index, tare_error *err) {
-    if (node->op->flags & TARE_OP_CONTROL) return add_control(l, node, index, err);
+tare_status tare_lay_real(const layer *l, tare_node *node, size_t index, tare_error *err) {
     float lo = -INFINITY, hi = INFINITY;
     tare_layout from, to, layout = tare_plan_choose_layout(l->plan, node);
     if (find_view(l, node, layout, &from, &to)) {
@@ -316,6 +327,13 @@ static tare_status add_node(const layer *l, tare_node *node, size_t index, tare_
     TARE_TRY(tare_lay_prepare(l, step, lo, hi, err));
     TARE_TRY(tare_lay_trials(l, step, err));
     return l->session->options.backend == TARE_BACKEND_LOCAL ? tare_lay_twin(l, node, layout, err) : TARE_OK;
+}
+
+static tare_status add_node(const layer *l, tare_node *node, size_t index, tare_error *err) {
+    bool done = false;
+    if (node->op->flags & TARE_OP_CONTROL) return add_control(l, node, index, err);
+    if (l->session->options.backend == TARE_BACKEND_INT) TARE_TRY(tare_lay_codes(l, node, index, &done, err));
+    return done ? TARE_OK : tare_lay_real(l, node, index, err);
 }
 
 /* A value that became a constant of these shapes is shown all the same. */

@@ -1,4 +1,6 @@
-/* The list of targets. */
+/* The list of targets, and their rows. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "targets/target.h"
@@ -28,4 +30,62 @@ const tare_target_row *tare_target_row_of(const tare_target *target, const tare_
     for (const tare_target_row *row = target->rows; row->op; row++)
         if (!strcmp(row->op, node->type)) return row;
     return &none;
+}
+
+tare_status tare_target_get(const tare_target **out, const char *name, bool quantizes, tare_error *err) {
+    char there[128];
+    size_t length = 0;
+    *out = tare_target_find(name);
+    if (*out && ((*out)->quantizes || !quantizes)) return TARE_OK;
+    for (size_t i = 0; i < tare_target_count(); i++)
+        if (targets[i]->quantizes || !quantizes)
+            length += (size_t)snprintf(there + length, sizeof there - length, " %s", targets[i]->name);
+    return tare_fail(err, TARE_E_USAGE, "--target: no '%.64s'%s; there is:%s", name,
+                     quantizes ? " to make models for" : "", there);
+}
+
+tare_status tare_target_get_profile(int *out, const tare_target *target, const char *name, tare_error *err) {
+    char there[128];
+    size_t length = 0;
+    *out = 0;
+    if (!name) return TARE_OK;
+    for (int i = 0; target->profiles[i]; i++) {
+        *out = i;
+        if (!strcmp(target->profiles[i], name)) return TARE_OK;
+        length += (size_t)snprintf(there + length, sizeof there - length, " %s", target->profiles[i]);
+    }
+    return tare_fail(err, TARE_E_USAGE, "--profile: target %s has no '%.64s'; there is:%s", target->name, name, there);
+}
+
+/* ---- rows that compute ---- */
+
+static const char *check_quant(const tare_quant *quant, const tare_int_row *row) {
+    if (!(row->codes >> quant->code & 1)) return "the target has no row for its code types";
+    if (quant->count != 1 || quant->block) return "its data have a scale per channel";
+    return isfinite(quant->scale[0]) && quant->scale[0] > 0 ? NULL : "a scale is not above 0";
+}
+
+static const char *check_data(const tare_int_row *row, const tare_int_node *n) {
+    if (!n->output) return "its output is not quantized";
+    const char *why = check_quant(n->output, row);
+    for (int i = 0; !why && i < n->node->input_count; i++) {
+        if (!n->node->inputs[i] || !tare_node_input_is_data(n->node, i)) continue;
+        if (!n->inputs[i]) return "an input is not quantized";
+        why = check_quant(n->inputs[i], row);
+        if (!why && n->inputs[i]->code != n->output->code && !row->mixes)
+            why = "its input and output code types differ";
+    }
+    return why;
+}
+
+const tare_int_row *tare_target_int_row(const tare_target *target, int profile, const tare_int_node *n,
+                                        const char **why) {
+    *why = "the target has no row for it";
+    for (const tare_target_row *row = target->rows; row->op; row++) {
+        if (!row->codes || !(row->codes->profiles >> profile & 1) || !tare_node_is(n->node, row->op)) continue;
+        *why = check_data(row->codes, n);
+        if (!*why && row->codes->refuses) *why = row->codes->refuses(n);
+        if (!*why) return row->codes;
+    }
+    return NULL;
 }

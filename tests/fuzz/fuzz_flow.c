@@ -49,8 +49,11 @@ static void keep(outcome *out, const tare_session *session, const tare_graph *gr
     }
 }
 
-static void run_session(const tare_model *model, const tare_sized *sized, tare_backend backend, outcome *out) {
-    const tare_session_options options = { .backend = backend, .cpu = TARE_CPU_SCALAR, .memory_limit = BYTES_MOST };
+static void run_session(const tare_model *model, const tare_sized *sized, tare_backend backend,
+                        const tare_target *target, outcome *out) {
+    const tare_session_options options = {
+        .backend = backend, .cpu = TARE_CPU_SCALAR, .memory_limit = BYTES_MOST, .target = target
+    };
     tare_session *session;
     tare_error err = { 0 };
     uint64_t macs = 0, unused;
@@ -74,8 +77,10 @@ static void run(const tare_model *model, outcome *out) {
     expect_no_bug(status, &err);
     if (status != TARE_OK) return;
     outcome rounded = { 0 };
-    if (sized.model) run_session(sized.model, &sized, TARE_BACKEND_FLOAT, out);
-    if (sized.model) run_session(sized.model, &sized, TARE_BACKEND_QDQ, &rounded);
+    if (sized.model) run_session(sized.model, &sized, TARE_BACKEND_FLOAT, NULL, out);
+    if (sized.model) run_session(sized.model, &sized, TARE_BACKEND_QDQ, NULL, &rounded);
+    for (size_t i = 0; sized.model && i < tare_target_count(); i++)
+        run_session(sized.model, &sized, TARE_BACKEND_INT, tare_target_at(i), &rounded);
     tare_sized_close(&sized);
 }
 

@@ -1,7 +1,7 @@
 /* What the Python tests of run/ run: one sample through a model, every value into an archive.
  *   driver_run MODEL IN.npz OUT.npz [OPTION...]
- *   --backend float|qdq|local   --threads N   --cpu NAME   --optimize
- * The local backend writes NAME and NAME.before. Errors and, at the end, bytes and MACs of the plan go to stderr; the
+ *   --backend float|qdq|int|local   --target NAME   --profile NAME   --threads N   --cpu NAME   --optimize
+ * The local backend writes NAME and NAME.before; the int backend says what it left in float. Errors and, at the end, bytes and MACs of the plan go to stderr; the
  * exit status is the tare_status. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "samples/npz.h"
 
 typedef struct driver {
-    const char *model_path, *in, *out;
+    const char *model_path, *in, *out, *target, *profile;
     tare_session_options options;
     size_t threads, repeats;
     bool optimizes;
@@ -93,6 +93,10 @@ static void report(const tare_session *session) {
     tare_session_get_macs(session, &macs, &quantized);
     fprintf(stderr, "slab %zu scratch %zu packed %zu macs %llu quantized %llu\n", memory.slab, memory.scratch,
             memory.packed, (unsigned long long)macs, (unsigned long long)quantized);
+    const tare_int_left *left;
+    size_t on_codes, rest = tare_session_get_left(session, &left, &on_codes);
+    fprintf(stderr, "on codes %zu left %zu\n", on_codes, rest);
+    for (size_t i = 0; i < rest; i++) fprintf(stderr, "left %s: %s\n", left[i].type, left[i].why);
 }
 
 static tare_status run(driver *d, tare_session *session, tare_error *err) {
@@ -116,6 +120,8 @@ static tare_status run(driver *d, tare_session *session, tare_error *err) {
 
 static tare_status drive(driver *d, tare_error *err) {
     tare_session *session;
+    TARE_TRY(tare_target_get(&d->options.target, d->target ? d->target : "onnx", false, err));
+    TARE_TRY(tare_target_get_profile(&d->options.profile, d->options.target, d->profile, err));
     TARE_TRY(read_model(d, err));
     TARE_TRY(read_inputs(d, err));
     d->options.pool = d->threads > 1 ? tare_pool_new(d->threads) : NULL;
@@ -127,11 +133,13 @@ static tare_status drive(driver *d, tare_error *err) {
 }
 
 static bool read_option(driver *d, const char *name, const char *argument) {
-    static const char *const backends[] = { "float", "qdq", "local" };
+    static const char *const backends[] = { "float", "qdq", "int", "local" }; /* ORDER: backend */
     if (!strcmp(name, "--threads")) d->threads = (size_t)strtoul(argument, NULL, 10);
     if (!strcmp(name, "--repeats")) d->repeats = (size_t)strtoul(argument, NULL, 10);
+    if (!strcmp(name, "--target")) d->target = argument;
+    if (!strcmp(name, "--profile")) d->profile = argument;
     if (!strcmp(name, "--cpu")) return tare_cpu_find(argument, &d->options.cpu);
-    for (int b = 0; b < 3 && !strcmp(name, "--backend"); b++)
+    for (int b = 0; b < 4 && !strcmp(name, "--backend"); b++)
         if (!strcmp(argument, backends[b])) d->options.backend = (tare_backend)b;
     return true;
 }

@@ -6,37 +6,18 @@
 
 static const char *const profiles[] = { "ort", NULL };
 
+#define ROW(op, kind, flags)
+#define CODES(op, kind, flags, x) extern const tare_int_row tare_onnx_##x;
+#include "targets/onnx/onnx.def"
+#undef ROW
+#undef CODES
+
 static const tare_target_row rows[] = {
-    { "Conv", TARE_INT_PRODUCT, 0 },
-    { "ConvTranspose", TARE_INT_PRODUCT, TARE_INT_UNFUSED },
-    { "Gemm", TARE_INT_PRODUCT, 0 },
-    { "MatMul", TARE_INT_PRODUCT, TARE_INT_FLOAT_OUT | TARE_INT_DYNAMIC_OK },
-    { "Add", TARE_INT_CODES, 0 },
-    { "Mul", TARE_INT_CODES, 0 },
-    { "Concat", TARE_INT_CODES, 0 },
-    { "Where", TARE_INT_CODES, 0 },
-    { "AveragePool", TARE_INT_CODES, 0 },
-    { "GlobalAveragePool", TARE_INT_CODES, 0 },
-    { "Softmax", TARE_INT_CODES, 0 },
-    { "Sigmoid", TARE_INT_CODES, 0 },
-    { "LeakyRelu", TARE_INT_CODES, 0 },
-    { "MaxPool", TARE_INT_MOVE, 0 },
-    { "ReduceMax", TARE_INT_MOVE, 0 },
-    { "ReduceMin", TARE_INT_MOVE, 0 },
-    { "Resize", TARE_INT_MOVE, 0 },
-    { "Expand", TARE_INT_MOVE, 0 },
-    { "Flatten", TARE_INT_MOVE, 0 },
-    { "Gather", TARE_INT_MOVE, 0 },
-    { "GatherElements", TARE_INT_MOVE, 0 },
-    { "Reshape", TARE_INT_MOVE, 0 },
-    { "Slice", TARE_INT_MOVE, 0 },
-    { "Squeeze", TARE_INT_MOVE, 0 },
-    { "Tile", TARE_INT_MOVE, 0 },
-    { "Transpose", TARE_INT_MOVE, 0 },
-    { "Unsqueeze", TARE_INT_MOVE, 0 },
-    { "Split", TARE_INT_MOVE, 0 },
-    { "DepthToSpace", TARE_INT_MOVE, 0 },
-    { "Identity", TARE_INT_MOVE, 0 },
+#define ROW(op, kind, flags)      { #op, kind, flags, NULL },
+#define CODES(op, kind, flags, x) { #op, kind, flags, &tare_onnx_##x },
+#include "targets/onnx/onnx.def"
+#undef ROW
+#undef CODES
     { 0 },
 };
 
@@ -68,6 +49,7 @@ const tare_target tare_target_onnx = {
     .help = "QDQ ONNX for ONNX Runtime's CPU provider",
     .profiles = profiles,
     .validated = "ONNX Runtime 1.32.0",
+    .quantizes = true,
     .activation = TARE_U8,
     .weight = TARE_S8,
     .bias = TARE_S32,

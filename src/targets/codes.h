@@ -1,0 +1,62 @@
+/* What the rows of targets share: loops of ops on codes, with a place where each target's own arithmetic goes. Codes of
+ * either sign lie in a byte. */
+#ifndef TARE_TARGETS_CODES_H
+#define TARE_TARGETS_CODES_H
+
+#include "kernels/requant.h"
+#include "ops/window.h"
+#include "targets/target.h"
+
+/* The code in a byte. */
+static inline int32_t tare_code_of(tare_dtype type, uint8_t byte) { return type == TARE_S8 ? (int8_t)byte : byte; }
+static inline int32_t tare_quant_lowest(const tare_quant *quant) {
+    return tare_dtype_lowest(quant->code) + (quant->narrow ? 1 : 0);
+}
+
+/* Sets zero point, lo and hi for an output, its clamp in reals with it: a bound is z + round(bound / scale), ties away
+ * from zero (TFLite's CalculateActivationRangeQuantized). */
+void tare_requant_start(tare_requant *requant, tare_requant_kind kind, const tare_quant *output, float lo, float hi);
+/* The arrays that the kind needs, for `count` channels. */
+tare_status tare_requant_alloc(tare_requant *requant, size_t count, tare_arena *arena, tare_error *err);
+
+/* ---- conv_codes.c: Conv, channels-last ---- */
+
+typedef struct tare_conv_codes {
+    tare_window window;
+    int64_t group, pixels, tiles; /* pixels of the output, all images */
+    size_t channels, outputs, taps;
+    tare_gemm_codes_fn *product;
+    int32_t zero_point;
+    const int16_t *weights; /* group by group, tap by tap, input channel by channel: one for each output of the group */
+    const int32_t *bias;    /* NULL: none */
+    const uint8_t *padding; /* a pixel of zero points */
+    size_t sums, scratch;   /* bytes: before a thread's sums, and of a thread in all */
+    tare_requant requant;   /* its arrays are the target's to fill */
+} tare_conv_codes;
+
+/* s_x · s_w of a channel, in f32. */
+float tare_conv_product_scale(const tare_int_node *n, size_t channel);
+/* Constant weights of 8 bits, with a scale per output channel or one; bias, if any, constant s32 codes. */
+const char *tare_conv_codes_refuses(const tare_int_node *n);
+tare_status tare_conv_codes_prepare(tare_conv_codes **out, tare_requant_kind kind, const tare_int_node *n,
+                                    tare_prepare *prepare, tare_error *err);
+tare_status tare_conv_codes_run(const tare_call *call, tare_error *err);
+
+/* ---- join_codes.c: Concat by a table for each input ---- */
+
+typedef struct tare_join_codes {
+    bool copies; /* equal codes: no table */
+    uint8_t table[256];
+} tare_join_codes;
+/* An entry for each input, `copies` set where scale and zero point are the output's. */
+tare_status tare_join_codes_prepare(tare_join_codes **out, const tare_int_node *n, tare_prepare *prepare,
+                                    tare_error *err);
+tare_status tare_join_codes_run(const tare_call *call, tare_error *err);
+
+/* ---- row_codes.c: Softmax and the like, row by row along the node's `axis` ---- */
+
+/* A row of `count` codes, `stride` apart; `to` may be `from`. */
+typedef void tare_code_row(const void *state, uint8_t *to, const uint8_t *from, int64_t count, int64_t stride);
+void tare_code_rows_run(const tare_call *call, tare_code_row *row);
+
+#endif

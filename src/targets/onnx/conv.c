@@ -1,0 +1,37 @@
+/* Conv on ONNX Runtime's codes (QLinearConv). Sums in s32, which wrap; the bias's codes are used as they are; then
+ *   scale = (s_x · s_w) / s_y in f32, y = rne(clamp((float)sum · scale)) + z_y: ties to even, the zero point in integers.
+ * Source: qlinearconv.cc and MlasRequantizeOutput; checked against ONNX Runtime 1.32.0. With s8 data it computes in float by
+ * default (session.qdqisint8allowed makes it this formula): the codes are the same but at exact ties. */
+#include <math.h>
+
+#include "targets/codes.h"
+
+/* ONNX Runtime leaves a Conv in float whose bias is measured in something else. */
+static const char *refuses(const tare_int_node *n) {
+    const char *why = tare_conv_codes_refuses(n);
+    const tare_quant *bias = n->node->input_count > 2 ? n->inputs[2] : NULL, *weight = n->inputs[1];
+    if (why) return why;
+    const size_t count = bias && bias->count > weight->count ? bias->count : weight->count;
+    for (size_t c = 0; c < count; c++) {
+        const float want = tare_conv_product_scale(n, c), scale = want / n->output->scale[0];
+        if (!isfinite(scale)) return "its scales are out of proportion";
+        if (bias && !(fabsf(bias->scale[bias->count == 1 ? 0 : c] - want) <= 1e-6f + 0.01f * fabsf(want)))
+            return "the scale of its bias is not that of input times weight";
+    }
+    return NULL;
+}
+
+static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
+    tare_conv_codes *c;
+    TARE_TRY(tare_conv_codes_prepare(&c, TARE_REQUANT_FLOAT_RNE, n, p, err));
+    for (size_t m = 0; m < c->outputs; m++) c->requant.scale[m] = tare_conv_product_scale(n, m) / n->output->scale[0];
+    return TARE_OK;
+}
+
+const tare_int_row tare_onnx_conv = {
+    .profiles = 1,
+    .codes = 1u << TARE_U8 | 1u << TARE_S8,
+    .refuses = refuses,
+    .prepare = prepare,
+    .run = tare_conv_codes_run,
+};

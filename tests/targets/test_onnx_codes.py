@@ -1,0 +1,212 @@
+"""The rows of target onnx against ONNX Runtime at its default optimization level, which fuses DQ, op and Q into its integer
+kernels: random graphs whose codes must be equal, then whole networks."""
+import pathlib
+import subprocess
+import sys
+
+import codes
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import numpy_helper
+
+MODELS = codes.SHARED / "models"
+GRAPHS = 25  # of each seed
+SEEDS = range(4)
+NUMBERS = {"codes": 0}
+
+
+def has_vnni():
+    """Without it ONNX Runtime's products of u8 and s8 saturate."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split("flags", 1)[-1].split("\n", 1)[0].split()
+    return "avx512_vnni" in flags or "avx_vnni" in flags
+
+
+pytestmark = [
+    pytest.mark.skipif(ort.__version__ != "1.32.0", reason=f"ONNX Runtime {ort.__version__}, not 1.32.0: nothing is shown"),
+    pytest.mark.skipif(not has_vnni(), reason="the CPU has no VNNI: ONNX Runtime's products saturate, nothing is shown"),
+]
+
+
+def run_runtime(model, feeds, s8_products=False):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    if s8_products:
+        options.add_session_config_entry("session.qdqisint8allowed", "1")
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds)))
+
+
+def is_fused(model, s8_products, directory):
+    """Does ONNX Runtime run it as one node on codes?"""
+    path = directory / "optimized.onnx"
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.optimized_model_filepath = str(path)
+    if s8_products:
+        options.add_session_config_entry("session.qdqisint8allowed", "1")
+    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return any(node.op_type.startswith("QLinear") for node in onnx.load(path).graph.node)
+
+
+# ---- graphs
+
+def draw_window(rng, rank):
+    kernel = [int(k) for k in rng.integers(1, 4, rank)]
+    dilations = [int(d) for d in rng.integers(1, 3, rank)]
+    pads = [int(rng.integers(0, k + 1)) for k in kernel * 2]
+    size = [int((k - 1) * d + 1 + rng.integers(0, 8)) for k, d in zip(kernel, dilations)]
+    return kernel, size, {"kernel_shape": kernel, "dilations": dilations, "pads": pads,
+                          "strides": [int(s) for s in rng.integers(1, 3, rank)]}
+
+
+def draw_weight(b, shape, dtype):
+    """Weight codes with scales per tensor or per output channel; what s_x is multiplied by comes back too."""
+    rng, info = b.rng, np.iinfo(dtype)
+    most = int(rng.choice([3, 20, 127]))
+    middle = 0 if dtype == np.int8 else 128
+    array = np.clip(rng.integers(-most, most + 1, shape) + middle, info.min, info.max).astype(dtype)
+    count = shape[0] if rng.random() < 0.6 else 1
+    scales = np.array([codes.random_scale(rng, b.nice) for _ in range(count)])
+    zeros = np.full(count, middle if rng.random() < 0.7 else rng.integers(info.min, info.max + 1), dtype)
+    shaped = (scales, zeros) if count > 1 else (scales[0], zeros[0])
+    b.constant("w", array)
+    return b.dequantize("w", b.parameters("w", *shaped), axis=0), scales, most
+
+
+def conv(b):
+    rng = b.rng
+    rank = int(rng.choice([1, 2, 2, 2]))
+    kernel, size, attributes = draw_window(rng, rank)
+    group = int(rng.choice([1, 1, 2, 3, 7]))
+    depth = 1 if group > 3 else int(rng.integers(1, 9))
+    outputs = group * int(rng.integers(1, 3 if group > 3 else 9))
+    x_scale = b.scale()
+    x = b.input("x", [int(rng.integers(1, 3)), group * depth, *size], scale=x_scale)
+    w, scales, most = draw_weight(b, [outputs, depth, *kernel], np.int8 if rng.random() < 0.7 or b.dtype == np.int8 else np.uint8)
+    inputs = [x, w]
+    if rng.random() < 0.6:
+        b.constant("bias", rng.integers(-2000, 2000, outputs).astype(np.int32))
+        scale = (x_scale * scales).astype(np.float32)
+        bias = b.parameters("bias", scale if scale.size > 1 else scale[0], np.zeros(scale.shape if scale.size > 1 else (), np.int32))
+        inputs.append(b.dequantize("bias", bias, axis=0))
+    b.op("Conv", inputs, group=group, **attributes)
+    y_scale = codes.near_scale(rng, b.nice, float(x_scale) * float(scales.mean()) * most * 70 * np.sqrt(depth * np.prod(kernel)) / 50)
+    zero = b.zero()
+    if rng.random() < 0.3:
+        zero = b.dtype(np.iinfo(b.dtype).min)  # then the activation is what the codes do anyway
+        bounds = [b.constant("lo", np.float32(0)), b.constant("hi", np.float32(1e6))]
+        b.activation(*(("Relu", []) if rng.random() < 0.5 else ("Clip", bounds)))
+    return b.finish(y_scale, zero)
+
+
+def draw_broadcast(rng):
+    """Two shapes: equal, or one of them with ones or missing dimensions."""
+    full = [int(d) for d in rng.integers(1, 7, rng.integers(1, 5))]
+    other = [d if rng.random() < 0.7 else 1 for d in full] if rng.random() < 0.6 else list(full)
+    if rng.random() < 0.2:
+        other = other[rng.integers(0, len(other) + 1):]
+    return (full, other) if rng.random() < 0.5 else (other, full)
+
+
+def add(b):
+    first, second = draw_broadcast(b.rng)
+    b.op("Add", [b.input("a", first), b.operand("b", second)])
+    zero = b.zero()
+    if b.rng.random() < 0.2:
+        zero = b.dtype(np.iinfo(b.dtype).min)
+        b.activation("Relu", [])
+    return b.finish(codes.near_scale(b.rng, b.nice, 1.5 * float(max(b.scales))), zero)
+
+
+def concat(b):
+    rng = b.rng
+    shape = [int(d) for d in rng.integers(1, 6, rng.integers(1, 5))]
+    axis = int(rng.integers(-len(shape), len(shape)))
+    scale, zero = b.scale(), b.zero()
+    inputs = []
+    for i in range(int(rng.integers(2, 5))):
+        shape[axis] = int(rng.integers(1, 6))
+        same = {"scale": scale, "zero": zero} if rng.random() < 0.4 else {}
+        inputs.append(b.input(f"x{i}", list(shape), **same))
+    b.op("Concat", inputs, axis=axis)
+    return b.finish(scale, zero)
+
+
+def softmax(b):
+    rng = b.rng
+    shape = [int(d) for d in rng.integers(1, 7, rng.integers(1, 5))]
+    axis = int(rng.integers(-len(shape), len(shape)))
+    shape[axis] = int(rng.choice([1, 2, 5, 10, 33, 300]))
+    b.op("Softmax", [b.input("x", shape)], axis=axis)
+    steps = rng.choice([256, 255, 50, 64, 1000])
+    scale = np.float32(1 / 256) if rng.random() < 0.4 else np.float32(1 / steps)
+    return b.finish(scale, b.dtype(np.iinfo(b.dtype).min) if rng.random() < 0.7 else b.zero())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("nice", [True, False], ids=["ties", "random"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8], ids=["u8", "s8"])
+@pytest.mark.parametrize("draw", [conv, add, concat, softmax], ids=lambda draw: draw.__name__)
+def test_codes_are_equal(draw, dtype, nice, seed, tmp_path):
+    rng = np.random.default_rng([seed, nice, dtype == np.int8])
+    s8_products = draw is conv and dtype == np.int8
+    inner = 0
+    for i in range(GRAPHS):
+        b = codes.Builder(rng, dtype, nice)
+        model = draw(b)
+        theirs = run_runtime(model, b.feeds, s8_products)["y"]
+        ours, lines = codes.run_driver(model, b.feeds, tmp_path)
+        codes.assert_on_codes(lines)
+        assert i or is_fused(model, s8_products, tmp_path)
+        different = int((ours["y"] != theirs).sum())
+        assert different == 0, f"graph {i}: {different} of {theirs.size} codes differ\n{onnx.printer.to_text(model)[-2000:]}"
+        NUMBERS["codes"] += theirs.size
+        inner += np.mean((theirs > np.iinfo(dtype).min) & (theirs < np.iinfo(dtype).max))
+    assert draw is softmax or inner / GRAPHS > 0.5, "most codes are at the ends of their range: little is shown"
+
+
+def test_all_graphs_together():
+    print(f"{NUMBERS['codes']} codes of single nodes, none differs")
+
+
+# ---- networks
+
+def quantize(name, directory):
+    """The shared model, quantized by tare on its calibration samples."""
+    feeds, out = directory / "feeds", directory / "quantized.onnx"
+    subprocess.run([sys.executable, MODELS / "score.py", "feeds", name, "--use", "calib", "-o", feeds], check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run([codes.DRIVER.parent.parent / "tare", "quantize", MODELS / name / "model.onnx", "--data", feeds,
+                    "--samples", "20", "-o", out], check=True, capture_output=True)
+    with np.load(sorted(feeds.glob("*.npz"))[-1]) as sample:
+        return onnx.load(out), {key: sample[key] for key in sample.files}
+
+
+def show_codes(model):
+    """The model with all codes of activations as outputs too, and (value, its codes, scale, zero point) of each."""
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    shown = [node for node in model.graph.node if node.op_type == "QuantizeLinear" and node.input[0] not in constants]
+    for node in shown:
+        model.graph.output.append(onnx.ValueInfoProto(name=node.output[0]))
+    return model, [(node.input[0], node.output[0], *(constants[name] for name in node.input[1:3])) for node in shown]
+
+
+@pytest.mark.skipif(not MODELS.is_dir(), reason=f"{MODELS} is not there: no network is run (TARE_SHARED)")
+@pytest.mark.parametrize("name", ["ic_resnet8", "vww_mobilenet025"])
+def test_networks(name, tmp_path):
+    model, feeds = quantize(name, tmp_path)
+    shown, values = show_codes(model)
+    theirs = run_runtime(shown, feeds)
+    ours, lines = codes.run_driver(model, feeds, tmp_path)
+    total = different = 0
+    for value, code, scale, zero in values:
+        got = np.rint(ours[value].astype(np.float64) / scale) + zero.astype(np.float64)
+        total += got.size
+        different += int((got != theirs[code]).sum())
+    print(f"{name}: {different} of {total} codes differ over the whole network; " + "; ".join(lines[1:]))
+    assert different <= 1e-3 * total
