@@ -34,7 +34,7 @@ const tare_field tare_backend_fields[] = {
       .help = "float: quantization ignored; qdq: float arithmetic, quantized values rounded to their codes; int: the "
               "target's own arithmetic on codes" },
     { "target", TARE_FIELD_STRING, offsetof(tare_backend_options, target), .metavar = "NAME",
-      .help = "whose arithmetic backend int has: onnx (default)" },
+      .help = "whose arithmetic backend int has: onnx (default), tflite, tidl" },
     { "profile", TARE_FIELD_STRING, offsetof(tare_backend_options, profile), .metavar = "NAME",
       .help = "which of the target's runtimes; `tare ops` lists them" },
     { .type = TARE_FIELD_END },

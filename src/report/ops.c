@@ -27,12 +27,12 @@ static const char *how(const tare_target *target, const tare_op *op) {
     return "";
 }
 
-/* "computes on codes [ort]" */
+/* "computes on codes [ort]"; of a target that models are not made for, "[micro, ref]" */
 static void tell_target(char to[CELL], json_t *profiles, tare_report *report, const tare_target *target,
                         const tare_op *op) {
     const unsigned integers = integers_of(target, op);
-    const char *before = " [";
-    int length = snprintf(to, CELL, "%s", how(target, op));
+    const char *before = target->quantizes ? " [" : "[";
+    int length = snprintf(to, CELL, "%s", target->quantizes ? how(target, op) : "");
     for (int i = 0; target->profiles[i]; i++) {
         if (!(integers >> i & 1)) continue;
         length += snprintf(to + length, CELL - (size_t)length, "%s%s", before, target->profiles[i]);
@@ -95,7 +95,7 @@ void tare_report_ops(tare_report *report, bool markdown) {
     const char *headings[NAMED + TARGETS] = { "operator", "opset", "quantization" }, *rules[NAMED + TARGETS];
     char targets[TARGETS][CELL];
     for (size_t i = 0; i < count_targets(); i++) {
-        snprintf(targets[i], CELL, "target %s", tare_target_at(i)->name);
+        snprintf(targets[i], CELL, "%s%s", i ? "" : "target ", tare_target_at(i)->name);
         headings[NAMED + i] = targets[i];
     }
     for (size_t i = 0; i < NAMED + TARGETS; i++) rules[i] = "---";

@@ -18,6 +18,15 @@ static inline int32_t tare_quant_lowest(const tare_quant *quant) {
 void tare_requant_start(tare_requant *requant, tare_requant_kind kind, const tare_quant *output, float lo, float hi);
 /* The arrays that the kind needs, for `count` channels. */
 tare_status tare_requant_alloc(tare_requant *requant, size_t count, tare_arena *arena, tare_error *err);
+/* What a channel's sums are multiplied by: finite, > 0 and below TARE_REQUANT_MOST; where the kind is SHIFT, a power of two. */
+void tare_requant_set(tare_requant *requant, size_t channel, double ratio);
+#define TARE_REQUANT_MOST 0x1p30 /* past it no code of a sum but 0 is in range */
+
+/* Reads a Relu or a Clip with constant bounds; false: it is neither. */
+bool tare_activation_read(const tare_node *activation, double *lo, double *hi);
+
+/* Do equal codes mean equal numbers? Both have one scale. */
+bool tare_codes_are_alike(const tare_quant *a, const tare_quant *b);
 
 /* ---- conv_codes.c: Conv, channels-last ---- */
 
@@ -38,9 +47,21 @@ typedef struct tare_conv_codes {
 float tare_conv_product_scale(const tare_int_node *n, size_t channel);
 /* Constant weights of 8 bits, with a scale per output channel or one; bias, if any, constant s32 codes. */
 const char *tare_conv_codes_refuses(const tare_int_node *n);
+/* Is the bias's scale further from s_x · s_w than this? Its codes are taken as if it were that. */
+const char *tare_conv_bias_refuses(const tare_int_node *n, float absolute, float relative);
 tare_status tare_conv_codes_prepare(tare_conv_codes **out, tare_requant_kind kind, const tare_int_node *n,
                                     tare_prepare *prepare, tare_error *err);
 tare_status tare_conv_codes_run(const tare_call *call, tare_error *err);
+
+/* ---- sum_codes.c: Add by two tables of s32 ---- */
+
+typedef struct tare_sum_codes {
+    int32_t a[256], b[256]; /* by byte; the target's to fill, and so is the one channel of */
+    tare_requant requant;   /* of a + b */
+} tare_sum_codes;
+tare_status tare_sum_codes_prepare(tare_sum_codes **out, tare_requant_kind kind, const tare_int_node *n,
+                                   tare_prepare *prepare, tare_error *err);
+tare_status tare_sum_codes_run(const tare_call *call, tare_error *err);
 
 /* ---- join_codes.c: Concat by a table for each input ---- */
 

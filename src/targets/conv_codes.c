@@ -1,5 +1,6 @@
 /* Conv on codes for every target: rows of pointers to what each output pixel sees, sums of products by the kernel, and
  * the target's requantization. Padding is the code of 0. */
+#include <math.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -31,6 +32,17 @@ const char *tare_conv_codes_refuses(const tare_int_node *n) {
 float tare_conv_product_scale(const tare_int_node *n, size_t channel) {
     const tare_quant *w = n->inputs[1];
     return n->inputs[0]->scale[0] * w->scale[w->count == 1 ? 0 : channel];
+}
+
+const char *tare_conv_bias_refuses(const tare_int_node *n, float absolute, float relative) {
+    const tare_quant *bias = n->node->input_count > 2 ? n->inputs[2] : NULL, *weight = n->inputs[1];
+    const size_t count = bias && bias->count > weight->count ? bias->count : weight->count;
+    for (size_t c = 0; bias && c < count; c++) {
+        const float want = tare_conv_product_scale(n, c);
+        if (!(fabsf(bias->scale[bias->count == 1 ? 0 : c] - want) <= absolute + relative * fabsf(want)))
+            return "the scale of its bias is not that of input times weight";
+    }
+    return NULL;
 }
 
 /* ---- preparing ---- */

@@ -4,14 +4,14 @@
 #include "ops/attr.h"
 #include "targets/codes.h"
 
+bool tare_codes_are_alike(const tare_quant *a, const tare_quant *b) {
+    return a->code == b->code && a->scale[0] == b->scale[0] && a->zero_point[0] == b->zero_point[0];
+}
+
 tare_status tare_join_codes_prepare(tare_join_codes **out, const tare_int_node *n, tare_prepare *p, tare_error *err) {
     tare_join_codes *join = tare_arena_alloc(p->arena, (size_t)p->input_count + 1, sizeof *join);
     if (!join) return tare_fail_memory(err, (size_t)p->input_count * sizeof *join);
-    for (int i = 0; i < p->input_count; i++) {
-        const tare_quant *from = n->inputs[i], *to = n->output;
-        join[i].copies =
-            from->code == to->code && from->scale[0] == to->scale[0] && from->zero_point[0] == to->zero_point[0];
-    }
+    for (int i = 0; i < p->input_count; i++) join[i].copies = tare_codes_are_alike(n->inputs[i], n->output);
     p->state = *out = join;
     return TARE_OK;
 }

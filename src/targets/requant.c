@@ -33,3 +33,15 @@ tare_status tare_requant_alloc(tare_requant *requant, size_t count, tare_arena *
         return tare_fail_memory(err, count * sizeof(int32_t));
     return TARE_OK;
 }
+
+void tare_requant_set(tare_requant *requant, size_t channel, double ratio) {
+    int power;
+    switch (requant->kind) {
+    case TARE_REQUANT_FLOAT_RNE: requant->scale[channel] = (float)ratio; break;
+    case TARE_REQUANT_SHIFT:
+        frexp(ratio, &power);
+        requant->exponent[channel] = 1 - power;
+        break;
+    default: tare_q31_from_real(ratio, &requant->multiplier[channel], &requant->exponent[channel]); break;
+    }
+}

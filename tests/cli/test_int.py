@@ -43,7 +43,7 @@ def test_compare_runs_it_too(bench):
 
 def test_unknown_targets_and_profiles(bench):
     ran = run(bench, "--backend", "int", "--target", "tflight")
-    assert ran.status == 2 and "--target: no 'tflight'; there is: onnx" in ran.log
+    assert ran.status == 2 and "--target: no 'tflight'; there is: onnx tflite tidl" in ran.log
     ran = run(bench, "--backend", "int", "--profile", "micro")
     assert ran.status == 2 and "--profile: target onnx has no 'micro'; there is: ort" in ran.log
 

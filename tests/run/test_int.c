@@ -1,5 +1,4 @@
 /* The int backend of every target and profile: neither taps, threads nor instruction set change a code. */
-#include <math.h>
 #include <string.h>
 
 #include "run/run.h"
@@ -15,9 +14,10 @@ typedef struct painter {
     test_random random;
 } painter;
 
+/* Of few, since some targets join what has one scale only. */
 static float draw_scale(painter *p) {
-    const double scale = 0.01 + 0.02 * test_random_unit(&p->random);
-    return (float)(p->target->power_of_two ? exp2(ceil(log2(scale))) : scale);
+    static const float any[] = { 0.01f, 0.017f, 0.03f }, power[] = { 0x1p-7f, 0x1p-6f, 0x1p-5f };
+    return (p->target->power_of_two ? power : any)[test_random_next(&p->random) % 3];
 }
 
 static const tare_quant *new_quant(painter *p, tare_dtype code, size_t count) {
@@ -28,6 +28,15 @@ static const tare_quant *new_quant(painter *p, tare_dtype code, size_t count) {
     if (code == TARE_U8) zero[0] = (int32_t)(test_random_next(&p->random) % 256);
     *quant =
         (tare_quant){ .code = code, .axis = count > 1 ? 0 : -1, .count = count, .scale = scale, .zero_point = zero };
+    return quant;
+}
+
+static const tare_quant *softmax_quant(painter *p, tare_dtype code) {
+    tare_quant *quant = tare_arena_alloc(p->model->arena, 1, sizeof *quant);
+    static const float scale = 1.0f / 256;
+    static const int32_t zero[] = { 0, -128 };
+    *quant =
+        (tare_quant){ .code = code, .axis = -1, .count = 1, .scale = &scale, .zero_point = &zero[code == TARE_S8] };
     return quant;
 }
 
@@ -49,7 +58,9 @@ static void paint(painter *p) {
     for (size_t i = 0; i < p->model->graph->values.entries.count; i++) {
         tare_value *value = p->model->graph->values.entries.at[i].value;
         const bool is_wanted = value && value->dtype == TARE_F32 && test_random_unit(&p->random) < 0.9;
-        if (is_wanted && (!value->constant || value->shape.rank)) value->quant = new_quant(p, code, 1);
+        if (!is_wanted || (value->constant && !value->shape.rank)) continue;
+        value->quant = value->producer && tare_node_is(value->producer, "Softmax") ? softmax_quant(p, code)
+                                                                                   : new_quant(p, code, 1);
     }
     tare_for_nodes (node, p->model->graph) {
         if (!tare_node_is(node, "Conv")) continue;

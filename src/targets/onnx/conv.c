@@ -6,25 +6,23 @@
 
 #include "targets/codes.h"
 
+static float scale_of(const tare_int_node *n, size_t channel) {
+    return tare_conv_product_scale(n, channel) / n->output->scale[0];
+}
+
 /* ONNX Runtime leaves a Conv in float whose bias is measured in something else. */
 static const char *refuses(const tare_int_node *n) {
     const char *why = tare_conv_codes_refuses(n);
-    const tare_quant *bias = n->node->input_count > 2 ? n->inputs[2] : NULL, *weight = n->inputs[1];
-    if (why) return why;
-    const size_t count = bias && bias->count > weight->count ? bias->count : weight->count;
-    for (size_t c = 0; c < count; c++) {
-        const float want = tare_conv_product_scale(n, c), scale = want / n->output->scale[0];
-        if (!isfinite(scale)) return "its scales are out of proportion";
-        if (bias && !(fabsf(bias->scale[bias->count == 1 ? 0 : c] - want) <= 1e-6f + 0.01f * fabsf(want)))
-            return "the scale of its bias is not that of input times weight";
-    }
-    return NULL;
+    if (!why) why = tare_conv_bias_refuses(n, 1e-6f, 0.01f);
+    for (size_t c = 0; !why && c < n->inputs[1]->count; c++)
+        if (!isfinite(scale_of(n, c))) why = "its scales are out of proportion";
+    return why;
 }
 
 static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
     tare_conv_codes *c;
     TARE_TRY(tare_conv_codes_prepare(&c, TARE_REQUANT_FLOAT_RNE, n, p, err));
-    for (size_t m = 0; m < c->outputs; m++) c->requant.scale[m] = tare_conv_product_scale(n, m) / n->output->scale[0];
+    for (size_t m = 0; m < c->outputs; m++) tare_requant_set(&c->requant, m, (double)scale_of(n, m));
     return TARE_OK;
 }
 

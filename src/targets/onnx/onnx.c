@@ -2,7 +2,7 @@
  * Source: its optimizer's behaviour as dumped from 1.32.0 (graph after ORT_ENABLE_ALL), u8 activations, s8 weights. */
 #include <math.h>
 
-#include "targets/target.h"
+#include "targets/codes.h"
 
 static const char *const profiles[] = { "ort", NULL };
 
@@ -29,19 +29,15 @@ static bool fixed_scale(const tare_node *node, tare_dtype code, float *scale, in
     return true;
 }
 
-static double bound(const tare_node *clip, int input, double missing) {
-    double number;
-    return tare_value_read_scalar(tare_node_input(clip, input), &number) ? number : missing;
-}
-
 /* Relu before Q vanishes iff the zero point is the lowest code; Clip iff the codes' range lies inside its bounds. */
 static bool fuses_activation(const tare_node *activation, const tare_quant *output) {
     if (output->count != 1) return false;
     double lowest = (double)output->scale[0] * (tare_dtype_lowest(output->code) - output->zero_point[0]);
     double highest = (double)output->scale[0] * (tare_dtype_highest(output->code) - output->zero_point[0]);
+    double lo, hi;
+    if (!tare_activation_read(activation, &lo, &hi)) return false;
     if (tare_node_is(activation, "Relu")) return output->zero_point[0] == tare_dtype_lowest(output->code);
-    return tare_node_is(activation, "Clip") && lowest >= bound(activation, 1, -INFINITY) &&
-           highest <= bound(activation, 2, INFINITY);
+    return lowest >= lo && highest <= hi;
 }
 
 const tare_target tare_target_onnx = {
