@@ -11,7 +11,7 @@ static const char *const kinds[] = { "float", "moves codes", "shares a scale", "
 /* ORDER: tare_int_kind */
 static const char *const hows[] = { "", "multiplies codes", "computes on codes", "moves codes" };
 
-enum { NAMED = 3 /* columns before the targets' */, TARGETS = 8, CELL = 64 };
+enum { COLUMNS = 5, CELL = 96 };
 
 /* Bit i: profile i computes it on codes. An op may have a row for each profile. */
 static unsigned integers_of(const tare_target *target, const tare_op *op) {
@@ -27,19 +27,29 @@ static const char *how(const tare_target *target, const tare_op *op) {
     return "";
 }
 
-/* "computes on codes [ort]"; of a target that models are not made for, "[micro, ref]" */
-static void tell_target(char to[CELL], json_t *profiles, tare_report *report, const tare_target *target,
-                        const tare_op *op) {
-    const unsigned integers = integers_of(target, op);
-    const char *before = target->quantizes ? " [" : "[";
-    int length = snprintf(to, CELL, "%s", target->quantizes ? how(target, op) : "");
-    for (int i = 0; target->profiles[i]; i++) {
-        if (!(integers >> i & 1)) continue;
-        length += snprintf(to + length, CELL - (size_t)length, "%s%s", before, target->profiles[i]);
-        before = ", ";
-        tare_report_push(report, profiles, tare_json_text(target->profiles[i]));
+/* "onnx tflite/micro": a target, or those of its profiles that compute the operator on codes. */
+static void tell_integers(char to[CELL], const tare_op *op) {
+    size_t length = 0;
+    *to = 0;
+    for (size_t t = 0; t < tare_target_count(); t++) {
+        const tare_target *target = tare_target_at(t);
+        const unsigned profiles = integers_of(target, op);
+        unsigned all = 0;
+        for (int i = 0; target->profiles[i]; i++) all |= 1u << i;
+        for (int i = 0; target->profiles[i] && length < CELL; i++) {
+            const bool is_all = profiles == all;
+            if (!(profiles >> i & 1) || (is_all && i)) continue;
+            length += (size_t)snprintf(to + length, CELL - length, "%s%s%s%s", length ? " " : "", target->name,
+                                       is_all ? "" : "/", is_all ? "" : target->profiles[i]);
+        }
     }
-    if (integers) snprintf(to + length, CELL - (size_t)length, "]");
+}
+
+static json_t *list_profiles(tare_report *report, const tare_target *target, const tare_op *op) {
+    json_t *profiles = json_array();
+    for (int i = 0; target->profiles[i]; i++)
+        if (integers_of(target, op) >> i & 1) tare_report_push(report, profiles, tare_json_text(target->profiles[i]));
+    return profiles;
 }
 
 static const char *domain_of(const tare_op *op) { return op->domain ? op->domain : ""; }
@@ -52,36 +62,27 @@ static bool is_older_form(size_t index) {
     return false;
 }
 
-static size_t count_targets(void) { return tare_target_count() < TARGETS ? tare_target_count() : TARGETS; }
-
-static void print_row(tare_report *report, tare_table *table, const char *const *cells) {
-    if (table) {
-        tare_table_row(table, cells);
-        return;
-    }
-    char line[(NAMED + TARGETS) * (CELL + 3)] = "|";
-    size_t length = 1;
-    for (size_t i = 0; i < NAMED + count_targets(); i++)
-        length += (size_t)snprintf(line + length, sizeof line - length, " %.*s |", CELL, cells[i]);
-    tare_report_line(report, "%s", line);
+static void print_row(tare_report *report, tare_table *table, const char *const *c) {
+    if (table)
+        tare_table_row(table, c);
+    else
+        tare_report_line(report, "| %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4]);
 }
 
 static void tell(tare_report *report, tare_table *table, json_t *list, const tare_op *op) {
-    const char *cells[NAMED + TARGETS];
-    char name[CELL], since[24], told[TARGETS][CELL];
+    char name[CELL], since[24], targets[CELL];
     json_t *o = json_object(), *by_target = json_object(), *integers = json_object();
     snprintf(name, sizeof name, "%s%s%s", domain_of(op), op->domain ? "." : "", op->name);
     snprintf(since, sizeof since, "%d", op->since);
-    cells[0] = name, cells[1] = since, cells[2] = kinds[op->quant.kind];
-    for (size_t i = 0; i < count_targets(); i++) {
-        const tare_target *target = tare_target_at(i);
-        json_t *profiles = json_array();
-        tell_target(told[i], profiles, report, target, op);
-        cells[NAMED + i] = told[i];
-        tare_report_set(report, by_target, target->name, tare_json_text(how(target, op)));
-        tare_report_set(report, integers, target->name, profiles);
-    }
+    tell_integers(targets, op);
+    const char *const cells[COLUMNS] = { name, since, kinds[op->quant.kind], how(tare_target_find("onnx"), op),
+                                         targets };
     print_row(report, table, cells);
+    for (size_t i = 0; i < tare_target_count(); i++) {
+        const tare_target *target = tare_target_at(i);
+        tare_report_set(report, by_target, target->name, tare_json_text(how(target, op)));
+        tare_report_set(report, integers, target->name, list_profiles(report, target, op));
+    }
     tare_report_set(report, o, "name", tare_json_text(op->name));
     tare_report_set(report, o, "domain", tare_json_text(domain_of(op)));
     tare_report_set(report, o, "since", json_integer(op->since));
@@ -92,15 +93,9 @@ static void tell(tare_report *report, tare_table *table, json_t *list, const tar
 }
 
 void tare_report_ops(tare_report *report, bool markdown) {
-    const char *headings[NAMED + TARGETS] = { "operator", "opset", "quantization" }, *rules[NAMED + TARGETS];
-    char targets[TARGETS][CELL];
-    for (size_t i = 0; i < count_targets(); i++) {
-        snprintf(targets[i], CELL, "%s%s", i ? "" : "target ", tare_target_at(i)->name);
-        headings[NAMED + i] = targets[i];
-    }
-    for (size_t i = 0; i < NAMED + TARGETS; i++) rules[i] = "---";
-    tare_table *table =
-        markdown ? NULL : tare_report_table(report, NAMED + count_targets(), headings, "<><<<<<<<<<", 0);
+    static const char *const headings[COLUMNS] = { "operator", "opset", "quantization", "target onnx", "run on codes" };
+    static const char *const rules[COLUMNS] = { "---", "---", "---", "---", "---" };
+    tare_table *table = markdown ? NULL : tare_report_table(report, COLUMNS, headings, "<><<<", 0);
     json_t *list = json_array();
     if (markdown) {
         print_row(report, NULL, headings);
@@ -110,5 +105,6 @@ void tare_report_ops(tare_report *report, bool markdown) {
         if (!is_older_form(i)) tell(report, table, list, tare_op_at(i));
     tare_report_set(report, tare_report_root(report), "ops", list);
     tare_report_line(report, "%s", "");
-    tare_report_line(report, "In brackets: the target's profiles whose integers `tare run --backend int` computes.");
+    tare_report_line(report,
+                     "Run on codes: the targets (or target/profile) whose integers `tare run --backend int` has.");
 }

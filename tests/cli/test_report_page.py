@@ -25,7 +25,8 @@ RUNS = {
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
     "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS]],
     "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS]],
-    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, "-o", "{out}.dump"]],
+    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, "-o", "{out}.dump"],
+                   ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
 }
 
 KINDS = {"text": str, "integer": int, "number": (int, float), "bool": bool, "object": dict, "list": list, "dims": list,
