@@ -39,12 +39,19 @@ static bool reads_codes(const tare_node *node) {
     return false;
 }
 
+/* An activation that codes do the work of, as it gives none below or beyond its bounds: nothing is computed for it. */
+static bool vanishes(const tare_target *target, const tare_node *node) {
+    return target->fuses_activation && is_codes(node->inputs[0]) && is_codes(node->outputs[0]) &&
+           target->fuses_activation(node, node->outputs[0]->quant);
+}
+
 /* NULL: it is on codes. */
 static const char *why_float(const tare_quantize_options *options, tare_node *node) {
     const tare_target_row *row = tare_target_row_of(options->target, node);
     const tare_rule *rule = tare_rule_for_node(options, node);
     const char *why = options->spared ? tare_map_get(options->spared, node->outputs[0]->name) : NULL;
     if (node->mark || (row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT && reads_codes(node))) return NULL;
+    if (vanishes(options->target, node)) return NULL;
     if (!why) why = tare_quantize_why_float(options, node);
     if (why) return why;
     if (rule && rule->keep_float) return "a rule keeps it float";

@@ -81,6 +81,7 @@ tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, c
     if (!scheme.arena) return tare_fail_memory(err, 0);
     tare_status status = tare_scheme_make(&scheme, ranges, err);
     if (status == TARE_OK) status = tare_quantize_activations(&scheme, ranges, err);
+    if (status == TARE_OK) status = tare_quantize_sums(&scheme, err);
     if (status == TARE_OK) status = tare_quantize_weights(&scheme, err);
     tare_arena_free(scheme.arena);
     return status;

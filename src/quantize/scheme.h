@@ -77,6 +77,8 @@ tare_status tare_activation_quants(tare_scheme *scheme, const tare_ranges *range
                                    const tare_quant ***out, tare_error *err);
 /* Gives every quantized activation its scale. */
 tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
+/* Gives codes to sums whose activation the target does not merge, lest their product runs in float. */
+tare_status tare_quantize_sums(tare_scheme *scheme, tare_error *err);
 /* Gives every product's weight its scales, wide enough for its bias. */
 tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err);
 
