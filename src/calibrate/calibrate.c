@@ -84,6 +84,17 @@ static size_t channels_of(const tare_value *value) {
     return 0;
 }
 
+/* The channels of a value that some product multiplies by constants, one filter for all places, else 0. */
+static size_t multiplied_channels_of(const tare_value *value) {
+    for (size_t i = 0; i < value->uses.count; i++) {
+        const tare_node *node = value->uses.at[i].node;
+        if (value->uses.at[i].index == 0 && node->op && node->op->quant.tap_shares && node->inputs[1]->constant &&
+            value->shape.rank >= 2 && value->shape.dim[1] > 0)
+            return (size_t)value->shape.dim[1];
+    }
+    return 0;
+}
+
 /* Empty counts for what is observed. */
 static tare_status begin_counting(worker *w, tare_error *err) {
     const tare_calibrator *c = w->calibrator;
@@ -92,7 +103,9 @@ static tare_status begin_counting(worker *w, tare_error *err) {
         tare_range *range;
         TARE_TRY(tare_ranges_add(w->ranges, c->observed.at[i]->name, &range, err));
         const size_t channels = channels_of(c->observed.at[i]);
+        const size_t multiplied = multiplied_channels_of(c->observed.at[i]);
         if (channels) TARE_TRY(tare_range_want_channels(range, channels, w->ranges->arena, err));
+        if (multiplied) TARE_TRY(tare_range_want_sums(range, multiplied, w->ranges->arena, err));
     }
     w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(c->options.cpu));
     return w->counter ? TARE_OK : tare_fail_memory(err, 0);

@@ -46,6 +46,8 @@ typedef struct tare_range {
     tare_sum sample_min, sample_max; /* of the per-sample extremes */
     size_t channels; /* along dimension 1, where a depthwise product reads them one by one; 0: not counted */
     float *channel_min, *channel_max;
+    size_t summed; /* channels along dimension 1 that are added up, where a product multiplies them; 0: none are */
+    tare_sum *channel_sum; /* of the finite numbers, sample by sample */
 } tare_range;
 
 /* tare_ranges_write, _read, _merge and _free are public: <tare/quantize.h>. */
@@ -143,5 +145,7 @@ double tare_range_error(const tare_range *range, const tare_range_request *reque
 double tare_range_share_outside(const tare_range *range, float lo, float hi);
 /* Mean square of the numbers. */
 double tare_range_power(const tare_range *range);
+/* Mean of the numbers of a channel, of those that are summed. */
+double tare_range_channel_mean(const tare_range *range, size_t channel);
 
 #endif

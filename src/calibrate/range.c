@@ -103,6 +103,7 @@ tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_aren
     range->count += count;
     TARE_TRY(take_counts(range, counts, arena, err));
     tare_range_count_channels(range, counter->kernels, tensor, layout, finite);
+    tare_range_sum_channels(range, tensor, layout, finite);
     if (!(counts->min <= counts->max)) return TARE_OK;
     if (counts->min < range->min) range->min = counts->min;
     if (counts->max > range->max) range->max = counts->max;
@@ -143,6 +144,8 @@ tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_aren
         if (from->channel_min[i] < into->channel_min[i]) into->channel_min[i] = from->channel_min[i];
         if (from->channel_max[i] > into->channel_max[i]) into->channel_max[i] = from->channel_max[i];
     }
+    if (into->summed != from->summed) into->summed = 0;
+    for (size_t i = 0; i < into->summed; i++) tare_sum_merge(&into->channel_sum[i], &from->channel_sum[i]);
     into->samples += from->samples;
     tare_sum_merge(&into->sample_min, &from->sample_min);
     tare_sum_merge(&into->sample_max, &from->sample_max);

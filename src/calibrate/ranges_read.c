@@ -26,6 +26,7 @@ static const char *const range_keys[] = { "name",
                                           "sum_of_maxima",
                                           "channel_min",
                                           "channel_max",
+                                          "channel_sums",
                                           "negative",
                                           "positive",
                                           NULL };
@@ -90,8 +91,7 @@ static tare_status get_array(const reader *r, const json_t *object, const char *
 }
 
 /* Lower case hexadecimal digits, 16 a word, the highest word first. */
-static tare_status get_words(const reader *r, const json_t *object, const char *key, uint64_t *words, size_t count) {
-    const json_t *value = json_object_get(object, key);
+static tare_status get_words(const reader *r, const json_t *value, const char *key, uint64_t *words, size_t count) {
     const char *text = json_string_value(value);
     if (!text || json_string_length(value) != 16 * count || strspn(text, "0123456789abcdef") != 16 * count)
         return tare_fail(r->err, TARE_E_MALFORMED, "'%s' is not %zu hexadecimal digits", key, 16 * count);
@@ -288,6 +288,28 @@ static tare_status check_ends(const reader *r, const tare_range *range) {
     return TARE_OK;
 }
 
+/* As many as divide the count; the mean of what is finite of a channel, others taken for 0, lies between the extremes and 0. */
+static tare_status read_sums(const reader *r, const json_t *object, tare_range *range) {
+    static const char key[] = "channel_sums";
+    json_t *array;
+    TARE_TRY(get_array(r, object, key, channels_most, &array));
+    const size_t count = json_array_size(array);
+    if (!count) return TARE_OK;
+    if (range->count % count)
+        return tare_fail(r->err, TARE_E_MALFORMED, "'%s' has %zu items, which do not divide %" PRIu64 " numbers", key,
+                         count, range->count);
+    TARE_TRY(tare_range_want_sums(range, count, r->ranges->arena, r->err));
+    const double low = fmin((double)range->min, 0), high = fmax((double)range->max, 0);
+    for (size_t i = 0; i < count; i++) {
+        TARE_TRY(get_words(r, json_array_get(array, i), key, range->channel_sum[i].word, 6));
+        const double mean = tare_range_channel_mean(range, i), slack = 1e-9 * fmax(-low, high);
+        if (!(range->samples ? mean >= low - slack && mean <= high + slack
+                             : tare_sum_value(&range->channel_sum[i]) == 0))
+            return tare_fail(r->err, TARE_E_MALFORMED, "'%s': item %zu is the sum of no such numbers", key, i);
+    }
+    return TARE_OK;
+}
+
 /* ---- */
 
 static tare_status fill_range(const reader *r, json_t *object, tare_range *range) {
@@ -307,10 +329,11 @@ static tare_status fill_range(const reader *r, json_t *object, tare_range *range
     TARE_TRY(read_end(r, object, "max", range, &range->max));
     TARE_TRY(read_extremes(r, object, "lowest", range, range->lowest, -1));
     TARE_TRY(read_extremes(r, object, "highest", range, range->highest, 1));
-    TARE_TRY(get_words(r, object, "sum_of_minima", range->sample_min.word, 6));
-    TARE_TRY(get_words(r, object, "sum_of_maxima", range->sample_max.word, 6));
+    TARE_TRY(get_words(r, json_object_get(object, "sum_of_minima"), "sum_of_minima", range->sample_min.word, 6));
+    TARE_TRY(get_words(r, json_object_get(object, "sum_of_maxima"), "sum_of_maxima", range->sample_max.word, 6));
     TARE_TRY(check_ends(r, range));
-    return read_channels(r, object, range);
+    TARE_TRY(read_channels(r, object, range));
+    return read_sums(r, object, range);
 }
 
 static tare_status read_range(const reader *r, json_t *object) {
@@ -331,7 +354,7 @@ static tare_status read_root(const reader *r, json_t *root) {
         return tare_fail(r->err, TARE_E_MALFORMED, "'schema' is '%.64s', not 'tare-ranges/1': is it a ranges file?",
                          schema ? schema : "");
     TARE_TRY(check_keys(r, root, root_keys));
-    TARE_TRY(get_words(r, root, "model", &r->ranges->model_hash, 1));
+    TARE_TRY(get_words(r, json_object_get(root, "model"), "model", &r->ranges->model_hash, 1));
     TARE_TRY(get_count(r, root, "samples", &r->ranges->samples));
     const json_t *synthetic = json_object_get(root, "synthetic");
     if (!json_is_boolean(synthetic))

@@ -40,9 +40,13 @@ static void put_extremes(tare_text *text, const char *key, const tare_extreme *l
 }
 
 /* Two's complement, the highest digit first. */
+static void put_digits(tare_text *text, const tare_sum *sum) {
+    for (int i = 5; i >= 0; i--) tare_text_printf(text, "%016" PRIx64, sum->word[i]);
+}
+
 static void put_sum(tare_text *text, const char *key, const tare_sum *sum) {
     tare_text_printf(text, ",\n   \"%s\": \"", key);
-    for (int i = 5; i >= 0; i--) tare_text_printf(text, "%016" PRIx64, sum->word[i]);
+    put_digits(text, sum);
     tare_text_puts(text, "\"");
 }
 
@@ -51,6 +55,16 @@ static void put_channels(tare_text *text, const char *key, const float *numbers,
     for (size_t i = 0; i < count; i++) {
         if (i) tare_text_puts(text, ", ");
         put_number(text, numbers[i]);
+    }
+    tare_text_puts(text, "]");
+}
+
+static void put_sums(tare_text *text, const char *key, const tare_sum *sums, size_t count) {
+    tare_text_printf(text, ",\n   \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        tare_text_puts(text, i ? ", \"" : "\"");
+        put_digits(text, &sums[i]);
+        tare_text_puts(text, "\"");
     }
     tare_text_puts(text, "]");
 }
@@ -97,6 +111,7 @@ static void put_range(tare_text *text, const tare_range *range) {
     put_sum(text, "sum_of_maxima", &range->sample_max);
     put_channels(text, "channel_min", range->channel_min, range->channels);
     put_channels(text, "channel_max", range->channel_max, range->channels);
+    put_sums(text, "channel_sums", range->channel_sum, range->summed);
     put_pages(text, "negative", range->page + TARE_RANGE_BINADES / 2);
     put_pages(text, "positive", range->page);
     tare_text_puts(text, "}");

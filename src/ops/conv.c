@@ -51,6 +51,18 @@ static tare_status infer(tare_node *node, tare_error *err) {
 
 static int weight_axis(const tare_node *node) { return (void)node, 0; }
 
+static bool tap_shares(const tare_node *node, double *shares) {
+    const tare_window_attrs *attrs = &((const attributes *)node->attrs)->window;
+    const tare_shape x = tare_input_shape(node, 0), w = tare_input_shape(node, 1);
+    tare_window window;
+    tare_error err;
+    if (x.rank < 3 || tare_window_read(&window, attrs, x.rank - 2, w.dim + 2, &err) != TARE_OK ||
+        tare_window_fit(&window, attrs->auto_pad, false, x.dim + 2, &err) != TARE_OK)
+        return false;
+    tare_window_shares(&window, shares);
+    return true;
+}
+
 static uint64_t macs(const tare_node *node) {
     tare_shape w = tare_input_shape(node, 1), y = node->outputs[0]->shape;
     if (!tare_shape_is_static(&w) || !tare_shape_is_static(&y)) return 0;
@@ -79,7 +91,7 @@ const tare_op tare_op_conv = {
     .attrs_size = sizeof(attributes),
     .flags = TARE_OP_FUSES_CLAMP,
     .layout = TARE_LAYOUT_LAST_ONLY,
-    .quant = { .kind = TARE_QUANT_OBSERVE, .has_weight = true, .weight_axis = weight_axis },
+    .quant = { .kind = TARE_QUANT_OBSERVE, .has_weight = true, .weight_axis = weight_axis, .tap_shares = tap_shares },
     .infer = infer,
     .prepare = prepare,
     .macs = macs,

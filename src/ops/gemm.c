@@ -52,6 +52,12 @@ static tare_status infer(tare_node *node, tare_error *err) {
 
 static int weight_axis(const tare_node *node) { return ((const attributes *)node->attrs)->trans_b ? 0 : 1; }
 
+static bool tap_shares(const tare_node *node, double *shares) {
+    const attributes *attrs = node->attrs;
+    shares[0] = 1;
+    return !attrs->trans_a && attrs->alpha == 1 && attrs->beta == 1;
+}
+
 static uint64_t macs(const tare_node *node) {
     tare_shape a = tare_input_shape(node, 0), y = node->outputs[0]->shape;
     if (!tare_shape_is_static(&a) || !tare_shape_is_static(&y)) return 0;
@@ -204,7 +210,7 @@ const tare_op tare_op_gemm = {
     .attrs = fields,
     .attrs_size = sizeof(attributes),
     .flags = TARE_OP_FUSES_CLAMP,
-    .quant = { .kind = TARE_QUANT_OBSERVE, .has_weight = true, .weight_axis = weight_axis },
+    .quant = { .kind = TARE_QUANT_OBSERVE, .has_weight = true, .weight_axis = weight_axis, .tap_shares = tap_shares },
     .needs = needs,
     .infer = infer,
     .prepare = prepare,

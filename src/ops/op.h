@@ -49,6 +49,10 @@ typedef struct tare_quant_rule {
     float lo, hi;    /* FIXED */
     bool has_weight; /* Conv, ConvTranspose, Gemm, MatMul: input 1 multiplies, input 2 is a bias */
     int (*weight_axis)(const tare_node *node); /* of the output channels in the weight; -1: none fits */
+    /* What share of the outputs meets each tap of the weight, the rest falls on padding: where dimension 1 of input 0 are
+     * channels and the weight is (outputs, channels of a group, taps…), or (channels, outputs) when weight_axis is 1; NULL or
+     * false: it is otherwise. */
+    bool (*tap_shares)(const tare_node *node, double *shares);
     tare_quant_kind (*kind_of)(
         const tare_node *node); /* where an attribute decides (Resize: nearest passes); NULL: kind */
     unsigned data_inputs;       /* bit i: input i carries data that may be quantized; 0 means bit 0 only */

@@ -104,6 +104,20 @@ int64_t tare_window_meet(const tare_window_axis *axis, int64_t k, int64_t first,
     return at + *begin * axis->stride;
 }
 
+void tare_window_shares(const tare_window *window, double *shares) {
+    const int64_t taps = tare_window_taps(window, window->rank);
+    for (int64_t tap = 0; tap < taps; tap++) {
+        shares[tap] = 1;
+        int64_t left = tap, begin, end;
+        for (int i = window->rank - 1; i >= 0; left /= window->axis[i--].kernel) {
+            const tare_window_axis *axis = &window->axis[i];
+            if (axis->in <= 0 || axis->out <= 0) continue;
+            tare_window_meet(axis, left % axis->kernel, 0, axis->out, &begin, &end);
+            shares[tap] *= (double)(end - begin) / (double)axis->out;
+        }
+    }
+}
+
 int64_t tare_window_outputs(const tare_window *window, int axes) {
     int64_t product = 1;
     for (int i = 0; i < axes; i++) product *= window->axis[i].out;

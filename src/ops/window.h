@@ -80,6 +80,9 @@ int64_t tare_window_line(const tare_window *window, int64_t line, int64_t tap);
 size_t tare_window_list(const tare_window *window, int64_t line, const float *x, size_t channels, const float *w,
                         size_t w_step, tare_depthwise_tap *taps);
 
+/* The share of outputs that meet each tap inside the input, taps in the weight's order; 1 along axes that are not known. */
+void tare_window_shares(const tare_window *window, double *shares);
+
 /* Number of windows' positions and of taps: products over the axes, counted before. */
 int64_t tare_window_outputs(const tare_window *window, int axes); /* of the first `axes` axes */
 int64_t tare_window_taps(const tare_window *window, int axes);

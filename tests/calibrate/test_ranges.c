@@ -165,14 +165,18 @@ static void test_channels_in_both_layouts(void **state) {
     for (int64_t pixels = 1; pixels <= PIXELS_MAX; pixels += 7) {
         fixture first = open_range(), last = open_range();
         float rows[CHANNELS * PIXELS_MAX], lies[CHANNELS * PIXELS_MAX], min[CHANNELS], max[CHANNELS];
+        double sum[CHANNELS] = { 0 };
         assert_ok(tare_range_want_channels(first.range, CHANNELS, first.ranges->arena, &err));
         assert_ok(tare_range_want_channels(last.range, CHANNELS, last.ranges->arena, &err));
+        assert_ok(tare_range_want_sums(first.range, CHANNELS, first.ranges->arena, &err));
+        assert_ok(tare_range_want_sums(last.range, CHANNELS, last.ranges->arena, &err));
         for (int64_t c = 0; c < CHANNELS; c++) {
             min[c] = INFINITY, max[c] = -INFINITY;
             for (int64_t p = 0; p < pixels; p++) {
                 float x = (float)test_random_unit(&random) - 0.3f;
                 if (pixels % 2 && p % 5 == 1) x = odd[test_random_next(&random) % 4];
                 rows[c * pixels + p] = lies[p * CHANNELS + c] = x;
+                if (isfinite(x)) sum[c] += (double)x;
                 if (isfinite(x) && x < min[c]) min[c] = x;
                 if (isfinite(x) && x > max[c]) max[c] = x;
             }
@@ -187,11 +191,13 @@ static void test_channels_in_both_layouts(void **state) {
         for (int c = 0; c < CHANNELS; c++) {
             assert_true(first.range->channel_min[c] == min[c] && first.range->channel_max[c] == max[c]);
             assert_true(!signbit(first.range->channel_min[c]) || min[c] < 0);
+            assert_true(fabs(tare_range_channel_mean(first.range, (size_t)c) * (double)pixels - sum[c]) < 1e-12);
         }
         assert_memory_equal(first.range->channel_min, last.range->channel_min, sizeof min);
         assert_memory_equal(first.range->channel_max, last.range->channel_max, sizeof max);
+        assert_memory_equal(first.range->channel_sum, last.range->channel_sum, CHANNELS * sizeof(tare_sum));
         assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_FIRST, "b", &err));
-        assert_int_equal(last.range->channels, 0); /* here channels are taken for rows: one */
+        assert_int_equal(last.range->channels + last.range->summed, 0); /* here channels are taken for rows: one */
         tare_ranges_free(first.ranges), tare_ranges_free(last.ranges);
     }
 }

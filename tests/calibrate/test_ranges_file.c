@@ -32,6 +32,7 @@ static tare_ranges *make_ranges(void) {
     assert_ok(tare_ranges_new(&ranges, &err));
     assert_ok(tare_ranges_add(ranges, "x \"quoted\" \xc3\xa4", &range, &err));
     assert_ok(tare_range_want_channels(range, CHANNELS, ranges->arena, &err));
+    assert_ok(tare_range_want_sums(range, CHANNELS, ranges->arena, &err));
     assert_ok(tare_ranges_add(ranges, "y", &range, &err));
     assert_ok(tare_ranges_add(ranges, "never", &range, &err));
     ranges->model_hash = 0x0123456789abcdefu;
@@ -83,6 +84,8 @@ static void check_same_range(const tare_range *a, const tare_range *b) {
         assert_string_equal(a->lowest[i].sample, b->lowest[i].sample);
         assert_string_equal(a->highest[i].sample, b->highest[i].sample);
     }
+    assert_int_equal(a->summed, b->summed);
+    if (a->summed) assert_memory_equal(a->channel_sum, b->channel_sum, a->summed * sizeof *a->channel_sum);
     assert_int_equal(a->channels, b->channels);
     if (!a->channels) return;
     assert_memory_equal(a->channel_min, b->channel_min, a->channels * sizeof(float));
@@ -220,6 +223,8 @@ static const char *const good =
     "\"sum_of_maxima\": "
     "\"000000000000000000000000000000000000000000000003000000000000000000000000000000000000000000000000\",\n"
     "\"channel_min\": [-1.0, null], \"channel_max\": [2.0, null],\n"
+    "\"channel_sums\": "
+    "[\"000000000000000000000000000000000000000000000002000000000000000000000000000000000000000000000000\"],\n"
     "\"negative\": [[0, 0, \"1\"]], \"positive\": [[-127, 0, \"1\"], [0, 0, \"1\"], [1, 0, \"1\"]]}]}\n";
 
 typedef struct damage {
@@ -261,6 +266,10 @@ static const damage damages[] = {
     { "[-1.0, null]", "[-1.0]", "'channel_min' has 1 items, 'channel_max' 2", TARE_E_MALFORMED },
     { "[-1.0, null]", "[-1.0, 0]", "channel 1 spans [0, -inf]", TARE_E_MALFORMED },
     { "[-1.0, null]", "[-2.0, null]", "channel 0 spans [-2, 2], the value [-1, 2]", TARE_E_MALFORMED },
+    { "sums\": [\"0", "sums\": [\"g", "'channel_sums' is not 96 hexadecimal digits", TARE_E_MALFORMED },
+    { "sums\": [\"0", "sums\": [\"7", "'channel_sums': item 0 is the sum of no such numbers", TARE_E_MALFORMED },
+    { "sums\": [\"0", "sums\": [\"\", \"0", "'channel_sums' has 2 items, which do not divide 5 numbers",
+      TARE_E_MALFORMED },
     { "[[0, 0, \"1\"]]", "[[0, \"1\"]]", "'negative': page 0: is no [exponent", TARE_E_MALFORMED },
     { "[[0, 0, \"1\"]]", "{}", "'negative' is no list", TARE_E_MALFORMED },
     { "[[0, 0, \"1\"]]", "[[128, 0, \"1\"]]", "exponent 128 is not in -127…127", TARE_E_MALFORMED },
@@ -274,7 +283,7 @@ static const damage damages[] = {
     { "[1, 0, \"1\"]", "[1, 0, \"1  1\"]", "counts from bin 0", TARE_E_MALFORMED },
     { "[1, 0, \"1\"]", "[1, 0, \"-1\"]", "counts from bin 0", TARE_E_MALFORMED },
     { "[1, 0, \"1\"]", "[1, 0, \"18446744073709551617\"]", "counts from bin 0", TARE_E_MALFORMED },
-    { "}]}\n", "}]} x\n", "8:", TARE_E_MALFORMED },
+    { "}]}\n", "}]} x\n", "9:", TARE_E_MALFORMED },
 };
 
 static void damaged_files_are_refused(void **state) {

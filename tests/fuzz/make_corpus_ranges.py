@@ -46,6 +46,7 @@ def value(name, samples, nans=0, channels=()):
             "sum_of_minima": total(min(s) for s in samples.values()),
             "sum_of_maxima": total(max(s) for s in samples.values()),
             "channel_min": [c[0] for c in channels], "channel_max": [c[1] for c in channels],
+            "channel_sums": [total(numbers)] if channels else [],
             "negative": pages(numbers, 1), "positive": pages(numbers, 0)}
 
 

@@ -1,0 +1,80 @@
+/* The sum of the finite numbers in each channel of a value: what its mean is where a product multiplies it. Eight lanes by the
+ * place of a pixel, whatever the layout, so that the sum of a sample is one number; sums of samples are exact. */
+#include <float.h>
+#include <math.h>
+
+#include "calibrate/range.h"
+
+enum { LANES = 8, BLOCK = 64 /* channels at once */ };
+
+tare_status tare_range_want_sums(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
+    range->channel_sum = tare_arena_alloc(arena, channels, sizeof *range->channel_sum);
+    if (!range->channel_sum) return tare_fail_memory(err, channels * sizeof *range->channel_sum);
+    range->summed = channels;
+    return TARE_OK;
+}
+
+static inline double finite_or_0(float x) { return fabsf(x) <= FLT_MAX ? (double)x : 0; }
+
+static double fold(double *lanes, size_t step) {
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t k = 0; k < half; k++) lanes[k * step] += lanes[(k + half) * step];
+    return lanes[0];
+}
+
+/* Numbers of one channel, the first of which is that of pixel `at`. */
+static void add_row(double lanes[LANES], const float *row, size_t count, size_t at, bool finite) {
+    size_t i = 0;
+    for (; i < count && (at + i) % LANES; i++) lanes[(at + i) % LANES] += finite_or_0(row[i]);
+    if (finite)
+        for (; i + LANES <= count; i += LANES)
+            for (size_t k = 0; k < LANES; k++) lanes[k] += (double)row[i + k];
+    for (; i < count; i++) lanes[(at + i) % LANES] += finite_or_0(row[i]);
+}
+
+static void sum_rows(tare_range *range, const tare_tensor *tensor, bool finite) {
+    const tare_shape *shape = &tensor->shape;
+    const size_t inner = (size_t)tare_shape_product(shape, 2, shape->rank), images = (size_t)shape->dim[0];
+    const float *numbers = tensor->data;
+    for (size_t c = 0; c < range->summed; c++) {
+        double lanes[LANES] = { 0 };
+        for (size_t n = 0; n < images; n++)
+            add_row(lanes, numbers + (n * range->summed + c) * inner, inner, n * inner, finite);
+        tare_sum_add(&range->channel_sum[c], fold(lanes, 1));
+    }
+}
+
+static void add_pixel(double *lane, const float *pixel, size_t channels, bool finite) {
+    if (finite)
+        for (size_t c = 0; c < channels; c++) lane[c] += (double)pixel[c];
+    else
+        for (size_t c = 0; c < channels; c++) lane[c] += finite_or_0(pixel[c]);
+}
+
+static void sum_pixels(tare_range *range, const tare_tensor *tensor, bool finite) {
+    const size_t pixels = tensor->size / sizeof(float) / range->summed;
+    const float *numbers = tensor->data;
+    for (size_t first = 0; first < range->summed; first += BLOCK) {
+        const size_t channels = range->summed - first < BLOCK ? range->summed - first : BLOCK;
+        double lanes[LANES][BLOCK] = { 0 };
+        for (size_t i = 0; i < pixels; i++)
+            add_pixel(lanes[i % LANES], numbers + i * range->summed + first, channels, finite);
+        for (size_t c = 0; c < channels; c++) tare_sum_add(&range->channel_sum[first + c], fold(&lanes[0][c], BLOCK));
+    }
+}
+
+void tare_range_sum_channels(tare_range *range, const tare_tensor *tensor, tare_layout layout, bool finite) {
+    const tare_shape *shape = &tensor->shape;
+    if (!range->summed) return;
+    if (shape->rank < 2 || (size_t)shape->dim[tare_layout_axis(layout, 1, shape->rank)] != range->summed)
+        range->summed = 0;
+    else if (layout == TARE_LAYOUT_LAST)
+        sum_pixels(range, tensor, finite);
+    else
+        sum_rows(range, tensor, finite);
+}
+
+double tare_range_channel_mean(const tare_range *range, size_t channel) {
+    const double numbers = (double)(range->count / range->summed);
+    return numbers > 0 ? tare_sum_value(&range->channel_sum[channel]) / numbers : 0;
+}
