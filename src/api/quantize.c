@@ -49,7 +49,7 @@ tare_status tare_quantizing_copy(const tare_quantizing *q, const tare_ranges *ra
     TARE_TRY(tare_model_copy(&copy, q->model, err));
     tare_status status = tare_quantize_choose(copy, ranges, &options, log, err);
     if (status == TARE_OK && fates) status = tare_quantize_list_fates(fates, copy, &options, q->arena, err);
-    if (status == TARE_OK) status = tare_quantize_round(copy, &options, err);
+    if (status == TARE_OK) status = tare_quantize_round(copy, ranges, &options, err);
     if (status == TARE_OK) status = tare_model_set_quantized(copy, options.target->name, err);
     if (status == TARE_OK) status = tare_graph_verify(copy->graph, err);
     if (status == TARE_OK)

@@ -68,8 +68,10 @@ typedef struct tare_fates {
 tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
                                      tare_arena *arena, tare_error *err);
 
-/* Rounds quantized float constants to codes, quantizes biases; repairs the headroom of biases that would overflow. */
-tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err);
+/* Rounds quantized float constants to codes, quantizes biases, which take out what rounding the weights shifts the means by
+ * that the ranges hold (NULL: nothing). */
+tare_status tare_quantize_round(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
+                                tare_error *err);
 
 /* ---- method auto (try.c) ---- */
 

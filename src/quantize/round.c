@@ -1,4 +1,4 @@
-/* From chosen scales to codes: weights rounded, biases in s32 at exactly s_x * s_w. */
+/* From chosen scales to codes: weights rounded (windows.c, shift.c), biases in s32 at exactly s_x * s_w. */
 #include <math.h>
 
 #include "quantize/scheme.h"
@@ -11,12 +11,17 @@ static void store(void *codes, tare_dtype type, size_t i, int32_t code) {
     }
 }
 
-/* Codes in place of the float numbers of a quantized constant. */
-static tare_status round_constant(tare_value *value, tare_arena *arena, tare_error *err) {
+static bool wants_codes(const tare_value *value) {
+    return value->quant && value->constant && value->constant->dtype == TARE_F32;
+}
+
+/* Codes of the float numbers of a quantized constant, the nearest. */
+static tare_status nearest_codes(tare_tensor **out, const tare_value *value, tare_arena *arena, tare_error *err) {
     const tare_quant *quant = value->quant;
     const tare_tensor *from = value->constant;
     tare_tensor *to;
     TARE_TRY(tare_tensor_new(arena, quant->code, &from->shape, &to, err));
+    *out = to;
     const float *numbers = from->data;
     const size_t count = from->size / sizeof *numbers;
     const size_t inner =
@@ -24,7 +29,20 @@ static tare_status round_constant(tare_value *value, tare_arena *arena, tare_err
     for (size_t i = 0; i < count; i++)
         store(to->data, quant->code, i,
               tare_quant_code(quant, quant->axis < 0 ? 0 : i / inner % quant->count, numbers[i]));
-    value->constant = to;
+    return TARE_OK;
+}
+
+/* Where the scale is from the file, the weight was trained to be rounded to the nearest. *shifts: what the mean of each output
+ * channel is off by then; NULL: not known. */
+static tare_status round_weight(const tare_product *p, const tare_ranges *ranges, tare_arena *arena, double **shifts,
+                                tare_error *err) {
+    tare_tensor *codes;
+    *shifts = NULL;
+    if (!p->weight || !wants_codes(p->weight) || p->weight->quant->origin.kind != TARE_ORIGIN_WEIGHT) return TARE_OK;
+    TARE_TRY(nearest_codes(&codes, p->weight, arena, err));
+    TARE_TRY(tare_keep_sums(p, p->weight->constant->data, codes, arena, err));
+    TARE_TRY(tare_shifts(p, p->weight->constant->data, codes, ranges, arena, shifts, err));
+    p->weight->constant = codes;
     return TARE_OK;
 }
 
@@ -56,7 +74,7 @@ static tare_shape bias_shape(const tare_product *p) {
     return is_single ? (tare_shape){ .rank = 1, .dim = { (int64_t)p->weight->quant->count } } : from->shape;
 }
 
-static tare_status round_bias(tare_product *p, tare_arena *arena, tare_error *err) {
+static tare_status round_bias(tare_product *p, const double *shifts, tare_arena *arena, tare_error *err) {
     const float *numbers = p->bias->constant->data;
     const tare_shape shape = bias_shape(p);
     const size_t count = (size_t)tare_shape_elements(&shape), given = p->bias->constant->size / sizeof *numbers;
@@ -66,7 +84,8 @@ static tare_status round_bias(tare_product *p, tare_arena *arena, tare_error *er
     TARE_TRY(tare_tensor_new(arena, TARE_S32, &shape, &codes, err));
     for (size_t i = 0; i < count; i++) {
         const double number = (double)numbers[i % given], scale = (double)quant->scale[i % quant->count];
-        const double code = rint(number / scale);
+        const double shifted = shifts ? rint((number - shifts[i]) / scale) : NAN;
+        const double code = fabs(shifted) <= INT32_MAX ? shifted : rint(number / scale);
         if (!(fabs(code) <= INT32_MAX))
             return tare_fail(err, TARE_E_UNSUPPORTED,
                              "node '%s' (%s): bias %.9g of channel %zu is %.9g steps of s_x*s_w = %.9g, more than 32 "
@@ -94,19 +113,23 @@ static void remove_unread(tare_graph *graph) {
     }
 }
 
-tare_status tare_quantize_round(tare_model *model, const tare_quantize_options *options, tare_error *err) {
+tare_status tare_quantize_round(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
+                                tare_error *err) {
     tare_graph *graph = model->graph;
     tare_for_nodes (node, graph) {
         tare_product p;
         const char *why;
-        if (!node->op || !tare_product_of(options, node, &p, &why) || !wants_bias_codes(&p)) continue;
-        tare_status status = round_bias(&p, model->arena, err);
-        if (status != TARE_OK) return status;
+        if (!node->op || !tare_product_of(options, node, &p, &why)) continue;
+        double *shifts;
+        TARE_TRY(round_weight(&p, ranges, model->arena, &shifts, err));
+        if (wants_bias_codes(&p)) TARE_TRY(round_bias(&p, shifts, model->arena, err));
     }
     for (size_t i = 0; i < graph->values.entries.count; i++) {
         tare_value *value = graph->values.entries.at[i].value;
-        if (!value || !value->quant || !value->constant || value->constant->dtype != TARE_F32) continue;
-        TARE_TRY(round_constant(value, model->arena, err));
+        tare_tensor *codes;
+        if (!value || !wants_codes(value)) continue;
+        TARE_TRY(nearest_codes(&codes, value, model->arena, err));
+        value->constant = codes;
     }
     remove_unread(graph);
     return TARE_OK;

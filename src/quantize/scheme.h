@@ -82,6 +82,13 @@ tare_status tare_quantize_sums(tare_scheme *scheme, tare_error *err);
 /* Gives every product's weight its scales, wide enough for its bias. */
 tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err);
 
+/* Turns codes of the product's weight, which are the numbers' nearest, so that their errors cancel. */
+tare_status tare_keep_sums(const tare_product *product, const float *numbers, tare_tensor *codes, tare_arena *arena,
+                           tare_error *err);
+/* *out: what the codes shift the mean of each output channel by, on the arena; NULL: not known. */
+tare_status tare_shifts(const tare_product *product, const float *numbers, const tare_tensor *codes,
+                        const tare_ranges *ranges, tare_arena *arena, double **out, tare_error *err);
+
 /* Are names and numbers of the options such as there are? */
 tare_status tare_quantize_check_options(const tare_quantize_options *options, tare_error *err);
 
