@@ -123,9 +123,9 @@ static tare_status describe(const tare_lay *l, const tare_node *node, tare_value
 static tare_status list_left(const tare_lay *l, const tare_int_node *n, const char *why, tare_error *err) {
     bool is_quantized = n->output != NULL;
     for (int i = 0; i < n->node->input_count; i++) is_quantized |= n->inputs[i] && !n->node->inputs[i]->constant;
-    /* Moving what lies on the grid of codes gives the codes moved. */
-    const bool moves = n->node->op->flags & (TARE_OP_MOVES | TARE_OP_VIEW) && n->output && n->inputs[0] &&
-                       tare_quant_is_equal(n->output, n->inputs[0]);
+    /* What moves numbers computes nothing: those on the grid of codes stay on it, unless they go to another. */
+    const bool moves = n->node->op->flags & (TARE_OP_MOVES | TARE_OP_VIEW) &&
+                       (!n->output || !n->inputs[0] || tare_quant_is_equal(n->output, n->inputs[0]));
     if (!is_quantized || moves) return TARE_OK;
     const tare_int_left left = { n->node->name, n->node->type, why };
     return tare_vec_push(l->plan->arena, &l->plan->left, left) ? TARE_OK : tare_fail_memory(err, 0);
