@@ -12,11 +12,14 @@ typedef struct painter {
     tare_model *model;
     const tare_target *target;
     test_random random;
+    bool is_wild; /* scales of any size */
 } painter;
 
 /* Of few, since some targets join what has one scale only. */
 static float draw_scale(painter *p) {
     static const float any[] = { 0.01f, 0.017f, 0.03f }, power[] = { 0x1p-7f, 0x1p-6f, 0x1p-5f };
+    static const float wild[] = { 1e-45f, 0x1p-120f, 0x1p-40f, 1, 0x1p60f, 0x1p127f, 3.4e38f };
+    if (p->is_wild) return wild[test_random_next(&p->random) % (sizeof wild / sizeof *wild)];
     return (p->target->power_of_two ? power : any)[test_random_next(&p->random) % 3];
 }
 
@@ -121,11 +124,11 @@ static void check_same(const tare_map *got, const tare_map *want) {
 }
 
 /* How many nodes were computed on codes. */
-static size_t run_random(const tare_target *target, int profile, uint64_t seed) {
+static size_t run_random(const tare_target *target, int profile, uint64_t seed, bool is_wild) {
     tare_arena *arena = tare_arena_new();
     graphs_at_hand = graphs_random_text(arena, seed);
     tare_model *model = graphs_parse(graphs_at_hand);
-    painter p = { .model = model, .target = target, .random = { seed + 5 } };
+    painter p = { .model = model, .target = target, .random = { seed + 5 }, .is_wild = is_wild };
     paint(&p);
     tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
     const size_t threads[] = { 1, 2, 7 };
@@ -152,22 +155,34 @@ static size_t run_random(const tare_target *target, int profile, uint64_t seed) 
     return on_codes;
 }
 
-static void every_target(void **state) {
-    (void)state;
+static void run_targets(bool is_wild, size_t least) {
     for (size_t t = 0; t < tare_target_count(); t++) {
         const tare_target *target = tare_target_at(t);
         for (int profile = 0; target->profiles[profile]; profile++) {
             size_t on_codes = 0;
-            for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) on_codes += run_random(target, profile, seed);
+            for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++)
+                on_codes += run_random(target, profile, seed, is_wild);
             print_message("%s %s: %zu nodes on codes\n", target->name, target->profiles[profile], on_codes);
-            assert_true(on_codes > 2 * RANDOM_GRAPHS);
+            assert_true(on_codes > least);
         }
     }
+}
+
+static void every_target(void **state) {
+    (void)state;
+    run_targets(false, 2 * RANDOM_GRAPHS);
+}
+
+/* Ratios of scales that no integer holds are refused or computed all the same. */
+static void wild_scales(void **state) {
+    (void)state;
+    run_targets(true, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_target),
+        cmocka_unit_test(wild_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

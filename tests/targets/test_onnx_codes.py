@@ -11,6 +11,9 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "run"))
+import reference
+
 MODELS = codes.SHARED / "models"
 GRAPHS = 25  # of each seed
 SEEDS = range(4)
@@ -169,6 +172,25 @@ def test_codes_are_equal(draw, dtype, nice, seed, tmp_path):
     assert draw is softmax or inner / GRAPHS > 0.5, "most codes are at the ends of their range: little is shown"
 
 
+VECTORS = codes.SHARED / "vectors" / "onnxruntime"
+INDEX = VECTORS / "index.tsv"
+ROWS = [line.split("\t")[:2] for line in INDEX.read_text().splitlines()] if INDEX.exists() else []
+KEPT = [(name, kind) for name, kind in ROWS if kind.split(".")[0] in ("Conv", "Add", "Concat", "Softmax")]
+
+
+@pytest.mark.skipif(not KEPT, reason=f"{VECTORS} is not there: kept answers are not compared (TARE_SHARED)")
+@pytest.mark.parametrize("name, kind", KEPT, ids=["-".join(row) for row in KEPT])
+def test_kept_answers(name, kind, tmp_path):
+    with np.load(VECTORS / f"{name}.npz") as golden:
+        golden = {key: golden[key] for key in golden.files}
+    feeds = {key[3:]: array for key, array in golden.items() if key.startswith("in_")}
+    ours, lines = codes.run_driver(onnx.load(VECTORS / f"{name}.onnx"), feeds, tmp_path)
+    codes.assert_on_codes(lines)
+    for key, array in golden.items():
+        if key.startswith("out_"):
+            np.testing.assert_array_equal(ours[key[4:]], array)
+
+
 def test_all_graphs_together():
     print(f"{NUMBERS['codes']} codes of single nodes, none differs")
 
@@ -194,6 +216,20 @@ def show_codes(model):
     for node in shown:
         model.graph.output.append(onnx.ValueInfoProto(name=node.output[0]))
     return model, [(node.input[0], node.output[0], *(constants[name] for name in node.input[1:3])) for node in shown]
+
+
+@pytest.mark.skipif(not MODELS.is_dir(), reason=f"{MODELS} is not there: no network is run (TARE_SHARED)")
+@pytest.mark.parametrize("form", ["qdq_u8s8_pt", "qoperator_u8s8_pc"])
+@pytest.mark.parametrize("name", ["ic_resnet8", "kws_dscnn"])
+def test_networks_of_its_own(name, form, tmp_path):
+    """Quantized by ONNX Runtime, also as QLinearConv and the like; what comes out behind the last node."""
+    model = onnx.load(MODELS / "quantized_forms" / f"{name}_ort_{form}.onnx")
+    for index in range(3):
+        feeds = reference.fit_feeds(model, reference.feeds_of(name, index=index))
+        ours, lines = codes.run_driver(model, feeds, tmp_path)
+        assert int(lines[1].split()[2]) >= 10, "few nodes are on codes: little is shown"
+        for output, theirs in run_runtime(model, feeds).items():
+            np.testing.assert_array_equal(ours[output], theirs)
 
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason=f"{MODELS} is not there: no network is run (TARE_SHARED)")
