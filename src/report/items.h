@@ -16,6 +16,7 @@ typedef struct tare_report_item {
     const char *line;  /* NULL: a table */
     tare_table *table;
     bool is_command;
+    bool is_whole; /* a line that is not to be wrapped */
 } tare_report_item;
 
 struct tare_report {

@@ -3,7 +3,7 @@
 
 #include "report/items.h"
 
-enum { INDENT = 2, GAP = 2, COMFORT = 16, LEAST = 8, LABEL = 12 };
+enum { INDENT = 2, GAP = 2, COMFORT = 16, LEAST = 8, LABEL = 12, COLUMNS_MAX = 32 };
 
 typedef struct page {
     tare_text text;
@@ -74,29 +74,67 @@ static size_t column_to_cut(const tare_table *table, const size_t *width) {
     return found;
 }
 
-static void put_table(page *p, const tare_table *table) {
-    size_t width[32] = { 0 }, total = INDENT;
-    if (table->rows.count < 2) return; /* headings of nothing */
-    for (size_t r = 0; r < table->rows.count; r++)
-        for (size_t c = 0; c < table->columns; c++) {
-            const char *cell = table->rows.at[r][c];
-            size_t own = width_of(cell, strlen(cell));
-            if (own > width[c]) width[c] = own;
-        }
-    for (size_t c = 0; c < table->columns; c++) total += width[c] + (c ? GAP : 0);
-    for (size_t c; total > p->columns && (c = column_to_cut(table, width)) < table->columns; total--) width[c]--;
+static void put_rows(page *p, const tare_table *table, const size_t *width, size_t gap, const size_t *chosen,
+                     size_t count) {
     for (size_t r = 0; r < table->rows.count; r++) {
+        const char *const *cells = table->rows.at[r];
+        size_t end = count; /* nothing is put behind the last cell that has something */
+        while (end > 1 && !*cells[chosen[end - 1]]) end--;
         pad(p, INDENT);
-        for (size_t c = 0; c < table->columns; c++) {
-            if (c) pad(p, GAP);
-            put_cell(p, table->rows.at[r][c], width[c], table->alignment[c], c + 1 == table->columns);
+        for (size_t i = 0; i < end; i++) {
+            const size_t c = chosen[i];
+            if (i) pad(p, gap);
+            put_cell(p, cells[c], width[c], table->alignment[c], i + 1 == end);
         }
         tare_text_puts(&p->text, "\n");
     }
 }
 
-/* Words go on the line while they fit; one that fits on no line is cut in its middle. */
-static void put_wrapped(page *p, const char *text, size_t from) {
+/* A table that is too wide in parts below each other, each with the first column. */
+static void put_parts(page *p, const tare_table *table, size_t *width) {
+    if (width[0] > p->columns / 3) width[0] = p->columns / 3;
+    for (size_t next = 1; next < table->columns;) {
+        size_t chosen[COLUMNS_MAX] = { 0 }, count = 1, used = INDENT + width[0];
+        do {
+            used += GAP + width[next];
+            chosen[count++] = next++;
+        } while (next < table->columns && used + GAP + width[next] <= p->columns);
+        put_rows(p, table, width, GAP, chosen, count);
+    }
+}
+
+static void measure(const tare_table *table, size_t *own) {
+    for (size_t r = 0; r < table->rows.count; r++)
+        for (size_t c = 0; c < table->columns; c++) {
+            const char *cell = table->rows.at[r][c];
+            const size_t wide = width_of(cell, strlen(cell));
+            if (wide > own[c]) own[c] = wide;
+        }
+}
+
+static bool fit(const page *p, const tare_table *table, const size_t *own, size_t gap, size_t *width) {
+    size_t total = INDENT + (table->columns - 1) * gap;
+    for (size_t c = 0; c < table->columns; c++) total += width[c] = own[c];
+    for (size_t c; total > p->columns && (c = column_to_cut(table, width)) < table->columns; total--) width[c]--;
+    return total <= p->columns;
+}
+
+/* Names are cut before columns move together, and those move together before the table is taken apart. */
+static void put_table(page *p, const tare_table *table) {
+    size_t own[COLUMNS_MAX] = { 0 }, width[COLUMNS_MAX], all[COLUMNS_MAX];
+    if (table->rows.count < 2) return; /* headings of nothing */
+    for (size_t c = 0; c < table->columns; c++) all[c] = c;
+    measure(table, own);
+    for (size_t gap = GAP; gap > 0; gap--) {
+        if (!fit(p, table, own, gap, width)) continue;
+        put_rows(p, table, width, gap, all, table->columns);
+        return;
+    }
+    put_parts(p, table, own);
+}
+
+/* Words go on the line while they fit; one that fits on no line is cut in its middle, or stands out. */
+static void put_wrapped(page *p, const char *text, size_t from, bool cuts) {
     const size_t room = p->columns - from;
     size_t at = 0;
     while (*text) {
@@ -109,7 +147,7 @@ static void put_wrapped(page *p, const char *text, size_t from) {
             pad(p, 1);
             at++;
         }
-        if (own > room)
+        if (own > room && cuts)
             put_cut(p, text, bytes, own, room);
         else
             put(p, text, bytes);
@@ -158,7 +196,21 @@ static void put_fact(page *p, const tare_report_item *item) {
     pad(p, INDENT);
     put_cell(p, item->label, LABEL - 1, '<', false);
     pad(p, 1);
-    (item->is_command ? put_command : put_wrapped)(p, item->line, INDENT + LABEL);
+    if (item->is_command)
+        put_command(p, item->line, INDENT + LABEL);
+    else
+        put_wrapped(p, item->line, INDENT + LABEL, true);
+}
+
+/* A path in it stays whole, to be copied. */
+static void put_line(page *p, const char *line, bool is_whole) {
+    const size_t bytes = strlen(line);
+    if (!is_whole && width_of(line, bytes) > p->columns) {
+        put_wrapped(p, line, 0, false);
+        return;
+    }
+    put(p, line, bytes);
+    tare_text_puts(&p->text, "\n");
 }
 
 const char *tare_report_text(tare_report *report, size_t columns, int colour) {
@@ -172,8 +224,7 @@ const char *tare_report_text(tare_report *report, size_t columns, int colour) {
         } else if (item->label) {
             put_fact(&p, item);
         } else {
-            put(&p, item->line, strlen(item->line));
-            tare_text_puts(&p.text, "\n");
+            put_line(&p, item->line, item->is_whole);
         }
     }
     return p.text.failed || report->failed ? NULL : p.text.at;

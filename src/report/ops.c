@@ -66,7 +66,7 @@ static void print_row(tare_report *report, tare_table *table, const char *const 
     if (table)
         tare_table_row(table, c);
     else
-        tare_report_line(report, "| %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4]);
+        tare_report_whole(report, "| %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4]);
 }
 
 static void tell(tare_report *report, tare_table *table, json_t *list, const tare_op *op) {

@@ -60,7 +60,7 @@ static const char *copy_escaped(tare_report *report, const char *from) {
     return text.failed ? NULL : text.at;
 }
 
-static void add_line(tare_report *report, const char *label, const char *format, va_list list) {
+static void add_line(tare_report *report, const char *label, bool is_whole, const char *format, va_list list) {
     va_list again;
     va_copy(again, list);
     const int length = vsnprintf(NULL, 0, format, again);
@@ -68,7 +68,8 @@ static void add_line(tare_report *report, const char *label, const char *format,
     char *line = tare_arena_alloc(report->arena, (size_t)length + 1, 1);
     if (line) vsnprintf(line, (size_t)length + 1, format, list);
     const tare_report_item item = { .label = label ? copy_escaped(report, label) : NULL,
-                                    .line = line ? copy_escaped(report, line) : NULL };
+                                    .line = line ? copy_escaped(report, line) : NULL,
+                                    .is_whole = is_whole };
     if (!item.line || (label && !item.label) || !tare_vec_push(report->arena, &report->items, item))
         report->failed = true;
 }
@@ -76,14 +77,21 @@ static void add_line(tare_report *report, const char *label, const char *format,
 void tare_report_line(tare_report *report, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    add_line(report, NULL, format, list);
+    add_line(report, NULL, false, format, list);
+    va_end(list);
+}
+
+void tare_report_whole(tare_report *report, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    add_line(report, NULL, true, format, list);
     va_end(list);
 }
 
 void tare_report_fact(tare_report *report, const char *label, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    add_line(report, label, format, list);
+    add_line(report, label, false, format, list);
     va_end(list);
 }
 

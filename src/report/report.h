@@ -23,8 +23,10 @@ json_t *tare_report_root(tare_report *report);
 
 /* ---- text ---- */
 
-/* A line, as it is. */
+/* A line; words that are too many for it go on below. */
 void tare_report_line(tare_report *report, const char *format, ...) TARE_PRINTF(2, 3);
+/* A line as it is, however long: of a text that programs read. */
+void tare_report_whole(tare_report *report, const char *format, ...) TARE_PRINTF(2, 3);
 /* "label      text": text that is too wide goes on below itself, words whole. */
 void tare_report_fact(tare_report *report, const char *label, const char *format, ...) TARE_PRINTF(3, 4);
 
