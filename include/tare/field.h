@@ -63,7 +63,7 @@ typedef struct tare_field {
         double f;  /* also FLOAT */
         const char *s;
     } fallback;               /* lists: empty */
-    const char *const *names; /* ENUM: the words in order, ended by NULL */
+    const char *const *names; /* ENUM: the words in order, ended by NULL; STRING: what it can be, to be told, or NULL */
     double lo, hi;            /* INT, FLOAT, DOUBLE: the allowed range; both 0: any */
     const char *help;         /* one line for help, man page and docs; attributes may have none */
     const char *metavar;      /* what help calls the argument; NULL: by type */

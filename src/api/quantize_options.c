@@ -17,7 +17,8 @@ const tare_field tare_calibration_fields[] = {
 const tare_field tare_quantization_fields[] = {
     { "target", TARE_FIELD_STRING, offsetof(tare_quantization, target), .fallback.s = "onnx", .metavar = "NAME",
       .help = "whose arithmetic and constraints: onnx" },
-    { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .metavar = "NAME", .help = tare_method_help },
+    { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .names = tare_method_names, .metavar = "NAME",
+      .help = tare_method_help },
     { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100,
       .fallback.f = 99.99, .metavar = "P", .help = "for --method percentile: the share kept on each side" },
     { "act", TARE_FIELD_ENUM, offsetof(tare_quantization, activation), .names = activations,

@@ -16,10 +16,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status == TARE_OK ? cli_print_report(call, report, err) : status;
 }
 
+static const char *const more[] = {
+    "tare bench net.onnx --threads 1",
+    "tare bench net_int8.onnx --nodes",
+    NULL,
+};
+
 const cli_verb cli_verb_bench = {
     .name = "bench",
     .usage = "MODEL [--nodes]",
     .summary = "time runs of a model, and its nodes",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_backend_fields, offsetof(record, backend) },
                 { tare_bench_fields, offsetof(record, bench) },

@@ -40,10 +40,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status == TARE_OK ? cli_print_report(call, report, err) : status;
 }
 
+static const char *const more[] = {
+    "tare calibrate net.onnx --data samples/ -o net.ranges",
+    "tare calibrate net.onnx --data samples/ --shard 0/4 -o part0.ranges",
+    NULL,
+};
+
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .usage = "MODEL --data SRC -o RANGES [--shard I/N]",
     .summary = "write what a model's values are on samples",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },

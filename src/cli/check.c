@@ -23,10 +23,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return cli_print_verdict(call, report, status, err);
 }
 
+static const char *const more[] = {
+    "tare check net.onnx",
+    "tare check net.onnx --data samples.npy",
+    NULL,
+};
+
 const cli_verb cli_verb_check = {
     .name = "check",
     .usage = "MODEL [--target T] [--data SRC]",
     .summary = "say what the target supports and what looks dangerous for int8",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_check_fields, offsetof(record, check) },
                 { tare_data_fields, offsetof(record, data) },

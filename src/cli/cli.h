@@ -35,7 +35,7 @@ typedef struct cli_verb {
     const char *name;
     const char *usage;                /* "MODEL --data SRC -o OUT" */
     const char *summary;              /* one line */
-    const char *const *more;          /* examples and explanation, a line each, ended by NULL; NULL: none */
+    const char *const *more;          /* examples: commands, ended by NULL */
     int operands[2];                  /* least and most; most < 0: no limit */
     cli_group groups[CLI_GROUPS_MAX]; /* ended by fields NULL */
     size_t record_size;
@@ -44,7 +44,7 @@ typedef struct cli_verb {
 
 size_t cli_verb_count(void);
 const cli_verb *cli_verb_at(size_t index);
-const cli_verb *cli_verb_find(const char *name);
+tare_status cli_verb_get(const char *name, const cli_verb **verb, tare_error *err);
 extern const tare_field cli_common_fields[];
 
 /* The option --recipe, a group of verbs that take one. What a recipe says comes before the other options, which change it. */
@@ -61,9 +61,31 @@ tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, 
 tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *record, cli_common *common,
                       const char **operands, int *operand_count, tare_field_store *store, tare_error *err);
 
-/* The help of a verb, and the list of verbs. */
+/* What the verbs' tables say, in the forms in which it is told. */
 void cli_print_verb_help(const cli_verb *verb, FILE *to);
 void cli_print_overview(FILE *to);
+void cli_print_man(const cli_verb *verb, FILE *to); /* man(7); NULL: the page of the program */
+void cli_print_markdown(FILE *to);                  /* docs/reference.md */
+void cli_print_bash(FILE *to);                      /* completion */
+void cli_print_zsh(FILE *to);
+void cli_print_fish(FILE *to);
+
+#define CLI_SLOGAN "tare takes neural networks to int8 and tells where the accuracy goes."
+typedef struct cli_exit_code {
+    const char *code, *meaning;
+} cli_exit_code;
+extern const cli_exit_code cli_exit_codes[]; /* ended by NULLs */
+
+/* A verb's tables in the order in which they are told: its own, those that other verbs have too, last what all have. */
+enum { CLI_TABLES_MAX = CLI_GROUPS_MAX + 1, CLI_DEFAULT_SIZE = 32, CLI_CHOICE_SIZE = 512 };
+size_t cli_tables(const cli_verb *verb, const tare_field *tables[CLI_TABLES_MAX]);
+size_t cli_shared_tables(const tare_field *tables[CLI_TABLES_MAX]);
+const char *cli_table_title(const tare_field *table); /* NULL: a verb's own */
+const char *cli_metavar(const tare_field *field);     /* "": takes no argument */
+/* What the option is when it is not given; "": nothing that could be said. */
+const char *cli_default(const tare_field *field, char text[CLI_DEFAULT_SIZE]);
+/* What it can be: "a | b | c (default: a)"; "": nothing that could be said. */
+void cli_choice(const tare_field *field, char text[CLI_CHOICE_SIZE]);
 
 /* The answer: the report as text or, with --json, as JSON, on stdout. Frees it. */
 tare_status cli_print_report(const cli_call *call, tare_report *report, tare_error *err);

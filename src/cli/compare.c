@@ -20,10 +20,18 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return cli_print_verdict(call, report, status, err);
 }
 
+static const char *const more[] = {
+    "tare compare net.onnx net_int8.onnx --data samples/",
+    "tare compare net.onnx dump/ --data samples/ --nodes",
+    "tare compare net.onnx net_int8.onnx --data samples/ --fail-below 30",
+    NULL,
+};
+
 const cli_verb cli_verb_compare = {
     .name = "compare",
     .usage = "A B [C …] [--data SRC]",
     .summary = "compare models or directories of dumped tensors on the same samples",
+    .more = more,
     .operands = { 2, -1 },
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },

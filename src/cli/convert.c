@@ -14,10 +14,16 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status;
 }
 
+static const char *const more[] = {
+    "tare convert net.onnx copy.onnx",
+    NULL,
+};
+
 const cli_verb cli_verb_convert = {
     .name = "convert",
     .usage = "IN OUT",
     .summary = "write a model in the format of the new file's extension",
+    .more = more,
     .operands = { 2, 2 },
     .groups = { { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),

@@ -24,10 +24,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status;
 }
 
+static const char *const more[] = {
+    "tare cut net.onnx --to conv5 -o head.onnx",
+    "tare cut net.onnx --from conv5 --to logits -o tail.onnx",
+    NULL,
+};
+
 const cli_verb cli_verb_cut = {
     .name = "cut",
     .usage = "MODEL --to NAMES [--from NAMES] -o OUT",
     .summary = "keep the part of a model between some values",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_cut_fields, offsetof(record, cut) },
                 { own_fields, 0 },

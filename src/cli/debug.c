@@ -39,10 +39,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status == TARE_OK ? cli_print_report(call, report, err) : status;
 }
 
+static const char *const more[] = {
+    "tare debug net.onnx net_int8.onnx --data samples/",
+    "tare debug net.onnx --data samples/",
+    NULL,
+};
+
 const cli_verb cli_verb_debug = {
     .name = "debug",
     .usage = "MODEL [QUANTIZED] --data SRC",
     .summary = "show where the accuracy goes, node by node",
+    .more = more,
     .operands = { 1, 2 },
     .groups = { { cli_recipe_fields, offsetof(record, recipe) },
                 { tare_data_fields, offsetof(record, data) },

@@ -16,10 +16,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status == TARE_OK ? cli_print_report(call, report, err) : status;
 }
 
+static const char *const more[] = {
+    "tare info net.onnx",
+    "tare info net_int8.onnx --values",
+    NULL,
+};
+
 const cli_verb cli_verb_info = {
     .name = "info",
     .usage = "MODEL [--nodes] [--values] [--memory]",
     .summary = "say what a model is made of",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_info_fields, offsetof(record, info) }, { tare_open_fields, offsetof(record, open) } },
     .record_size = sizeof(record),

@@ -21,16 +21,15 @@ static const cli_verb *const verbs[] = {
 size_t cli_verb_count(void) { return sizeof verbs / sizeof verbs[0]; }
 const cli_verb *cli_verb_at(size_t index) { return verbs[index]; }
 
-const cli_verb *cli_verb_find(const char *name) {
-    for (size_t i = 0; i < cli_verb_count(); i++)
-        if (!strcmp(verbs[i]->name, name)) return verbs[i];
-    return NULL;
-}
-
-static tare_status unknown_verb(const char *name, tare_error *err) {
+tare_status cli_verb_get(const char *name, const cli_verb **verb, tare_error *err) {
     const char *names[sizeof verbs / sizeof verbs[0] + 1] = { 0 };
-    for (size_t i = 0; i < cli_verb_count(); i++) names[i] = verbs[i]->name;
+    for (size_t i = 0; i < cli_verb_count(); i++) {
+        *verb = verbs[i];
+        names[i] = verbs[i]->name;
+        if (!strcmp(verbs[i]->name, name)) return TARE_OK;
+    }
     const char *near = tare_text_nearest(name, names);
+    if (*name == '-') return cli_usage(err, "no option '%.64s' before a verb; there is: --help --version", name);
     if (near) return cli_usage(err, "no verb '%.64s'; did you mean '%s'?", name, near);
     return cli_usage(err, "no verb '%.64s'; `tare help` lists them", name);
 }
@@ -89,9 +88,9 @@ static tare_status dispatch(int argc, char **argv, tare_field_store *store, tare
         printf("tare %s\n", tare_version());
         return TARE_OK;
     }
-    const cli_verb *verb = cli_verb_find(argv[1]);
-    if (!verb) return unknown_verb(argv[1], err);
-    return run_verb(verb, argc - 2, argv + 2, store, err);
+    const cli_verb *verb;
+    const tare_status status = cli_verb_get(argv[1], &verb, err);
+    return status == TARE_OK ? run_verb(verb, argc - 2, argv + 2, store, err) : status;
 }
 
 /* A program may be started with its standard streams closed: then what it opens must not get their numbers, and writing to

@@ -22,10 +22,16 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status == TARE_OK ? cli_print_report(call, report, err) : status;
 }
 
+static const char *const more[] = {
+    "tare merge part0.ranges part1.ranges part2.ranges part3.ranges -o net.ranges",
+    NULL,
+};
+
 const cli_verb cli_verb_merge = {
     .name = "merge",
     .usage = "RANGES... -o RANGES",
     .summary = "add up the ranges of shards",
+    .more = more,
     .operands = { 1, -1 },
     .groups = { { own_fields, 0 } },
     .record_size = sizeof(record),

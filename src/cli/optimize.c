@@ -26,10 +26,16 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return status;
 }
 
+static const char *const more[] = {
+    "tare optimize net.onnx --explain -o net_small.onnx",
+    NULL,
+};
+
 const cli_verb cli_verb_optimize = {
     .name = "optimize",
     .usage = "MODEL -o OUT",
     .summary = "simplify the graph without changing what it computes",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { own_fields, 0 },
                 { tare_optimize_fields, offsetof(record, optimize) },

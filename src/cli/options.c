@@ -139,7 +139,11 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
     }
     if (common->help) return TARE_OK;
     if (!*operand_count && model) operands[(*operand_count)++] = model;
-    if (*operand_count < verb->operands[0] || (verb->operands[1] >= 0 && *operand_count > verb->operands[1]))
-        return cli_usage(err, "%d operands; usage: tare %s %s", *operand_count, verb->name, verb->usage);
+    if (*operand_count < verb->operands[0])
+        return cli_usage(err, "%s is missing; usage: tare %s %s", *operand_count ? "an operand" : "what to work on",
+                         verb->name, verb->usage);
+    if (verb->operands[1] >= 0 && *operand_count > verb->operands[1])
+        return cli_usage(err, "'%.200s' is one operand too many; usage: tare %s %s", operands[verb->operands[1]],
+                         verb->name, verb->usage);
     return check_required(&p, err);
 }

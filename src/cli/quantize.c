@@ -92,10 +92,18 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return cli_print_verdict(call, j.report, status, err);
 }
 
+static const char *const more[] = {
+    "tare quantize net.onnx --data photos/ --resize 224x224 -o net_int8.onnx",
+    "tare quantize net.onnx --ranges net.ranges -o net_int8.onnx",
+    "tare quantize --recipe net.yaml",
+    NULL,
+};
+
 const cli_verb cli_verb_quantize = {
     .name = "quantize",
     .usage = "MODEL --data SRC | --ranges RANGES -o OUT.onnx",
     .summary = "take a float model and samples to int8",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { cli_recipe_fields, offsetof(record, recipe) },
                 { tare_data_fields, offsetof(record, data) },

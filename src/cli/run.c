@@ -54,10 +54,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     return cli_print_verdict(call, report, status, err);
 }
 
+static const char *const more[] = {
+    "tare run net.onnx --input sample.npz -o out.npz",
+    "tare run net_int8.onnx --data samples/ --tap all -o dump/",
+    NULL,
+};
+
 const cli_verb cli_verb_run = {
     .name = "run",
     .usage = "MODEL --input IN.npz|NAME=SRC | --data SRC -o OUT.npz|DIR",
     .summary = "run a model on samples and write outputs and any other values",
+    .more = more,
     .operands = { 1, 1 },
     .groups = { { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },

@@ -7,9 +7,15 @@
 
 #include "cli.h"
 
+/* Does the terminal obey escapes? One that says it is dumb does not. */
+static bool is_able(FILE *stream) {
+    const char *term = getenv("TERM");
+    return isatty(fileno(stream)) && !(term && !strcmp(term, "dumb"));
+}
+
 bool cli_colour(FILE *stream) {
     const char *off = getenv("NO_COLOR");
-    return !(off && *off) && isatty(fileno(stream));
+    return !(off && *off) && is_able(stream);
 }
 
 size_t cli_columns(void) {
@@ -72,7 +78,7 @@ tare_log cli_log(const cli_common *common) {
     } context = { .from = common };
     tare_log log = { .context = context.to };
     if (!common->quiet) log.line = show_line;
-    if (!common->quiet && isatty(STDERR_FILENO)) log.progress = show_progress;
+    if (!common->quiet && is_able(stderr)) log.progress = show_progress;
     return log;
 }
 
