@@ -1,0 +1,117 @@
+"""How the program meets a terminal and a pipe: widths, colour, progress, and what every verb says alike."""
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from fcntl import ioctl
+
+import pytest
+from conftest import DIGITS, IMAGES
+from program import find_program
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+VERBS = re.findall(r"^VERB\((\w+)\)", (DIGITS.parent.parent.parent / "src" / "cli" / "verbs.def").read_text(), re.M)
+OPERANDS = {"merge": 1, "compare": 2, "convert": 2, "ops": 0, "help": 0}  # the least; 1 for the others
+
+
+def on_terminal(*arguments, columns=80, **environment):
+    """What a terminal of that width gets, stdout and stderr together."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    base = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COLUMNS")}
+    with subprocess.Popen([find_program(), *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
+                          env={**base, "TERM": "xterm", **environment}) as running:
+        os.close(theirs)
+        parts = []
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            if not part:
+                break
+            parts.append(part)
+        assert running.wait(60) == 0
+    os.close(ours)
+    return b"".join(parts).decode()
+
+
+def answers(int8):
+    data = ["--data", IMAGES, "--samples", 12]
+    return [["info", int8, "--nodes", "--values"], ["check", DIGITS, *data], ["debug", DIGITS, int8, *data],
+            ["compare", DIGITS, int8, "--nodes", *data], ["ops"], ["help", "quantize"], ["help"]]
+
+
+@pytest.mark.parametrize("columns", [80, 132])
+def test_no_line_is_wider_than_the_terminal(columns, tare, digits_int8):
+    for command in answers(digits_int8):
+        seen = on_terminal(*command, "-q", columns=columns) if command[0] != "help" else on_terminal(*command)
+        lines = [ESCAPE.sub("", line) for line in seen.splitlines() if str(digits_int8) not in line]
+        assert lines and max(map(len, lines)) <= columns, (command, max(lines, key=len))
+        assert not any(line.endswith(" ") for line in lines), command
+
+
+def test_a_pipe_has_80_columns_and_no_escape(tare, digits_int8):
+    for command in answers(digits_int8):
+        ran = tare(*command, env={**os.environ, "COLUMNS": "200"})
+        lines = [line for line in ran.out.splitlines() if str(digits_int8) not in line]
+        assert ran.status == 0 and max(map(len, lines)) <= 80, (command, max(lines, key=len))
+        assert "\x1b" not in ran.out + ran.log and "\r" not in ran.out + ran.log
+
+
+def test_colour_and_progress_only_where_they_are_wanted(tare, tmp_path):
+    """`check` marks what is dangerous, `quantize` shows how far it is."""
+    model = tmp_path / "m.onnx"
+    write_dangerous(model)
+    assert "\x1b[31m" in on_terminal("check", model)
+    assert "\x1b[" not in on_terminal("check", model, NO_COLOR="1")
+    assert "\x1b[31m" in on_terminal("check", model, NO_COLOR="")  # as no-color.org says
+    assert "\x1b[" not in on_terminal("check", model, TERM="dumb")
+    quantize = ["quantize", DIGITS, "--data", IMAGES, "-o", tmp_path / "q.onnx"]
+    assert "\r" in on_terminal(*quantize).replace("\r\n", "\n")
+    assert "\r" not in on_terminal(*quantize, TERM="dumb").replace("\r\n", "\n")
+    assert "\r" not in on_terminal(*quantize, "--quiet").replace("\r\n", "\n")
+
+
+def write_dangerous(path):
+    import onnx
+    from bench import f32, model, node
+
+    onnx.save(model([node("Max", "x low", "y")], {"x": [2, 3]}, "y", {"low": f32([-3.4e38])}), path)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_alike(verb, tare):
+    least = OPERANDS.get(verb, 1)
+    for ran in (tare(verb, "--help"), tare("help", verb)):
+        assert ran.status == 0 and ran.out.startswith(f"tare {verb} ") and not ran.log
+        assert max(map(len, ran.out.splitlines())) <= 80
+        assert "\nExamples:\n" in ran.out
+    ran = tare(verb, "--jsom")
+    assert ran.status == 2 and ran.log == "error: no option '--jsom'; did you mean '--json'?\n" and not ran.out
+    ran = tare(verb, "--max-mem")
+    assert ran.status == 2 and ran.log == "error: --max-mem needs a value\n"
+    ran = tare(verb, "-Z")
+    assert ran.status == 2 and f"`tare help {verb}` lists them" in ran.log
+    if least:
+        ran = tare(verb)
+        assert ran.status == 2 and f"usage: tare {verb} " in ran.log
+    ran = tare(verb, *["nothing.onnx"] * 9)
+    assert ran.status in (2, 5) and ran.log.startswith("error: ") and not ran.out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples_of_help_are_real(verb, tare):
+    """Each option in them is one of the verb's, each verb is one."""
+    text = tare("help", verb).out
+    examples = text.split("\nExamples:\n")[1]
+    for line in examples.splitlines():
+        for command in re.findall(r"tare ([^|)]*)", line):
+            name, *words = command.split()
+            assert name in VERBS
+            own = tare("help", name).out
+            for word in words:
+                if word.startswith("-") and word != "-":
+                    assert re.search(rf"^  (-\w, )?{re.escape(word)}\b|^  {re.escape(word)}, ", own, re.M), (line, word)
