@@ -40,9 +40,9 @@ static void tell_integers(tare_report *report, const tare_ran_integers *integers
     const tare_target *target = integers->target;
     const char *profile = target->profiles[integers->profile], *validated = target->validated;
     json_t *o = json_object(), *left = json_array();
-    tare_report_line(report, "target %s, profile %s (%s%s): %zu nodes on codes, %zu in float", target->name, profile,
-                     validated ? "validated: " : "formulas only", validated ? validated : "", integers->on_codes,
-                     integers->left_count);
+    tare_report_fact(report, "target", "%s, profile %s (%s%s)", target->name, profile,
+                     validated ? "validated: " : "formulas only", validated ? validated : "");
+    tare_report_fact(report, "nodes", "%zu on codes, %zu in float", integers->on_codes, integers->left_count);
     for (size_t i = 0; i < integers->left_count; i++) {
         const tare_int_left *node = &integers->left[i];
         json_t *entry = json_object();
