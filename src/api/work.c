@@ -36,7 +36,7 @@ const tare_field tare_backend_fields[] = {
     { "target", TARE_FIELD_STRING, offsetof(tare_backend_options, target), .metavar = "NAME",
       .help = "whose arithmetic backend int has: onnx (default), tflite, tidl" },
     { "profile", TARE_FIELD_STRING, offsetof(tare_backend_options, profile), .metavar = "NAME",
-      .help = "which of the target's runtimes; `tare ops` lists them" },
+      .help = "which of the target's runtimes: ort of onnx; micro, ref of tflite; sym of tidl" },
     { .type = TARE_FIELD_END },
 };
 
