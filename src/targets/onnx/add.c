@@ -1,7 +1,7 @@
 /* Add on ONNX Runtime's codes (QLinearAdd), all in f32:
  *   r_a = s_a / s_y, r_b = s_b / s_y, fixed = z_y - fma(r_a, z_a, r_b z_b)
  *   v = fma(a, r_a, fma(b, r_b, fixed)), y = clamp(rne(v)): ties to even, the zero point inside the sum.
- * Where a, and not b, is one element for a whole innermost span, the two change places.
+ * Where a is one element for a whole innermost span, the two change places.
  * Source: qladd_avx2.cpp and quant_binary_op; checked against ONNX Runtime 1.32.0 with AVX2 or better (its SSE2 kernel has
  * no fma). */
 #include <math.h>
@@ -17,12 +17,16 @@ typedef struct state {
     float lo, hi;
 } state;
 
-/* Spans are seen in ONNX's order, whatever layout the node runs in. */
+/* Does ONNX Runtime take `a` for one element of its innermost span? It looks at the innermost dimension that is not 1 in both, or
+ * the outermost one that both have; of a scalar's partner at the last one alone (Broadcaster of element_wise_ops.h). */
 static bool is_first_repeated(const tare_node *node) {
-    tare_spans spans;
-    const tare_shape *shapes[] = { &node->inputs[0]->shape, &node->inputs[1]->shape };
-    tare_spans_init(&spans, &node->outputs[0]->shape, shapes, 2);
-    return tare_spans_stride(&spans, 0) == 0 && tare_spans_stride(&spans, 1) == 1;
+    const tare_shape *a = &node->inputs[0]->shape, *b = &node->inputs[1]->shape;
+    const int common = a->rank < b->rank ? a->rank : b->rank;
+    if (a->rank == 0) return true;
+    if (b->rank == 0) return a->dim[a->rank - 1] == 1;
+    int i = 1;
+    while (i < common && a->dim[a->rank - i] == 1 && b->dim[b->rank - i] == 1) i++;
+    return a->dim[a->rank - i] == 1;
 }
 
 static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
