@@ -4,6 +4,8 @@
 
 #include <tare/run.h>
 
+TARE_C_BEGIN
+
 typedef struct tare_comparing {
     bool nodes;           /* every common value, not only outputs */
     tare_strings columns; /* metrics that tables show, by their names in the JSON, or all; empty: the usual ones */
@@ -25,5 +27,7 @@ TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, 
 TARE_API tare_status tare_debug_model(const tare_model *model, const tare_model *quantized, const tare_samples *samples,
                                       const tare_judging *judging, const tare_work_options *work, tare_report **report,
                                       tare_log *log, tare_error *err);
+
+TARE_C_END
 
 #endif

@@ -10,6 +10,17 @@
 #define TARE_PRINTF(text, first)
 #endif
 
+/* Around what a header declares, so that C++ finds it too. */
+#ifdef __cplusplus
+#define TARE_C_BEGIN extern "C" {
+#define TARE_C_END   }
+#else
+#define TARE_C_BEGIN
+#define TARE_C_END
+#endif
+
+TARE_C_BEGIN
+
 /* The numbers are the exit codes of the program; they never change. */
 typedef enum tare_status {
     TARE_OK = 0,
@@ -32,7 +43,9 @@ typedef struct tare_error {
     char text[TARE_ERROR_SIZE];
 } tare_error;
 
-/* A word for the status: "malformed", "unsupported", … */
+/* A word for the status: "malformed", "unsupported", …; static. */
 TARE_API const char *tare_status_name(tare_status status);
+
+TARE_C_END
 
 #endif

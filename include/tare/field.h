@@ -9,6 +9,8 @@
 
 #include <tare/error.h>
 
+TARE_C_BEGIN
+
 typedef enum tare_field_type {
     TARE_FIELD_END,     /* closes a table */
     TARE_FIELD_BOOL,    /* bool */
@@ -70,16 +72,21 @@ typedef struct tare_field {
     char letter;              /* short flag, 0: none */
 } tare_field;
 
-/* Fills one member from text as the command line and environment spell it ("1,3,224", "minmax", "on"). What points to memory
- * points into `store`, which lives as long as the record. A list that was given before grows. Errors name the field and
- * say what is allowed, with a "did you mean" for words. */
+/* A member of type STRING, or a list, points to memory that is not the record's: `store`'s, or whoever filled it.
+ *
+ * Fills one member from text as the command line and environment spell it ("1,3,224", "minmax", "on"). What points to
+ * memory points into `store`, which lives as long as the record. A list that was given before grows. Errors name the
+ * field and say what is allowed, with a "did you mean" for words. */
 typedef struct tare_field_store tare_field_store;
 TARE_API tare_field_store *tare_field_store_new(void); /* NULL: no memory */
 TARE_API void tare_field_store_free(tare_field_store *store);
 TARE_API tare_status tare_field_parse(const tare_field *field, void *record, const char *text, tare_field_store *store,
                                       tare_error *err);
+/* The defaults of all fields of a table; members that it does not have stay as they are. */
 TARE_API void tare_fields_set_defaults(const tare_field *fields, void *record);
 /* The name in `names` (ended by NULL) that is near enough to be what was meant, or NULL. */
 TARE_API const char *tare_text_nearest(const char *name, const char *const *names);
+
+TARE_C_END
 
 #endif

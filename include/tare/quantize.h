@@ -4,10 +4,13 @@
 
 #include <tare/run.h>
 
+TARE_C_BEGIN
+
 typedef struct tare_ranges tare_ranges;
 
 typedef struct tare_calibration_options {
-    bool skip_nonfinite;
+    bool
+        skip_nonfinite; /* samples and weights may hold NaN or infinities, which are left out; else they are an error */
 } tare_calibration_options;
 extern TARE_API const tare_field tare_calibration_fields[];
 
@@ -16,26 +19,28 @@ extern TARE_API const tare_field tare_calibration_fields[];
 typedef struct tare_rule_options {
     const char *op, *node, *value; /* an op's name, a node's, a value's */
     bool keep_float;               /* nodes: computed in float; values: not quantized */
-    int activation;                /* ORDER: act */
+    int activation;                /* as below */
     const char *method;            /* NULL: the default */
-    double percentile;             /* 0: the default */
+    double percentile;             /* 50…100, for method percentile; 0: the default */
     tare_floats range;             /* lowest and highest real number; empty: from calibration */
 } tare_rule_options;
 extern TARE_API const tare_field tare_rule_fields[];
 
 typedef struct tare_quantization {
-    const char *target; /* "onnx" */
-    const char *method; /* NULL: the default */
-    double percentile;  /* 0: the method's own */
-    int activation;     /* ORDER: act: target's, u8, s8, s16 */
-    bool per_tensor, symmetric, power_of_two;
+    const char *target;      /* whose arithmetic and constraints; NULL: "onnx" */
+    const char *method;      /* how ranges are chosen: minmax, average, percentile, entropy, mse, auto; NULL: mse */
+    double percentile;       /* 50…100, the share kept on each side by method percentile; 0: 99.99 */
+    int activation;          /* ORDER: act: code type of activations: 0 the target's, 1 u8, 2 s8, 3 u16, 4 s16 */
+    bool per_tensor;         /* weights have one scale, not one per output channel */
+    bool symmetric;          /* zero points of activations are 0 (s8, s16) or the middle (u8, u16) */
+    bool power_of_two;       /* scales are powers of two */
     tare_strings keep_float; /* names of nodes, or op types; such rules come after the others */
     tare_records rules;      /* tare_rule_options, by a recipe */
 } tare_quantization;
 extern TARE_API const tare_field tare_quantization_fields[];
 
 /* Runs the model, which tare_model_optimize went over, and counts what its values are. `shard`: "I/N", only every N-th
- * sample from the I-th (from 0); NULL: all. options and work may be NULL. Free it with tare_ranges_free. */
+ * sample from the I-th (from 0); NULL: all. options, work and log may be NULL. Free it with tare_ranges_free. */
 TARE_API tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, const tare_samples *samples,
                                           const char *shard, const tare_calibration_options *options,
                                           const tare_work_options *work, tare_log *log, tare_error *err);
@@ -55,7 +60,7 @@ TARE_API tare_status tare_ranges_tell(const tare_ranges *ranges, const char *pat
 
 /* What the result is measured on and how good it must be; zero-initialised: on held-out samples, no gate. */
 typedef struct tare_measuring {
-    const tare_samples *holdout; /* on these instead; NULL */
+    const tare_samples *holdout; /* on these instead; NULL: none */
     double fail_below;           /* dB; an output below, or not measured, gives TARE_E_GATE; 0: no gate */
 } tare_measuring;
 
@@ -71,8 +76,10 @@ TARE_API tare_status tare_model_quantize(tare_model **out, const tare_model *mod
                                          const tare_work_options *work, tare_report **report, tare_log *log,
                                          tare_error *err);
 
-/* Adds to that report the file that the result was written to, and commands that look further. */
+/* Adds to that report the file that the result was written to, and `next`, commands that look further, a line each. */
 TARE_API tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
                                              const char *const *next, size_t next_count, tare_error *err);
+
+TARE_C_END
 
 #endif

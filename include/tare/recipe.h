@@ -4,6 +4,8 @@
 
 #include <tare/quantize.h>
 
+TARE_C_BEGIN
+
 typedef struct tare_recipe {
     const char *model;   /* NULL: not said */
     const char *output;  /* the model to write; NULL: not said */
@@ -14,11 +16,13 @@ typedef struct tare_recipe {
 } tare_recipe;
 
 /* Reads one: members that the file does not name have their defaults. Files that it names are relative to its own
- * folder, and come out as the program would open them. What points to memory points into `store`. Errors are "PATH:
- * line:col: key: what". */
+ * folder, and come out as the program would open them. What points to memory points into `store`, which lives as long
+ * as the recipe is used. Errors are "PATH: line:col: key: what". */
 TARE_API tare_status tare_recipe_read(tare_recipe *out, const char *path, tare_field_store *store, tare_error *err);
 
 /* The JSON schema of recipes, in `store`; NULL: no memory. */
 TARE_API const char *tare_recipe_schema(tare_field_store *store);
+
+TARE_C_END
 
 #endif

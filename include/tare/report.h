@@ -1,4 +1,4 @@
-/* What a flow found out, to be shown: as text for a terminal, as JSON, later as a page. */
+/* What a flow found out, to be shown: as text for a terminal, and as JSON. */
 #ifndef TARE_REPORT_H
 #define TARE_REPORT_H
 
@@ -6,13 +6,18 @@
 
 #include <tare/error.h>
 
+TARE_C_BEGIN
+
 typedef struct tare_report tare_report;
 
 TARE_API void tare_report_free(tare_report *report); /* NULL is fine */
 
-/* Text of at most `columns` (0: 80) with or without colour; JSON: the stable contract of docs/formats/report.md. The
- * string is owned by the report. NULL: no memory. */
+/* Text of at most `columns` (0: 80; 40 at least), a newline behind each line, with escape sequences for colour or none;
+ * and JSON, the stable contract of docs/formats/report.md, whose key "schema" says which report it is. The string is
+ * the report's. NULL: no memory. */
 TARE_API const char *tare_report_text(tare_report *report, size_t columns, int colour);
 TARE_API const char *tare_report_json(tare_report *report);
+
+TARE_C_END
 
 #endif

@@ -101,9 +101,8 @@ static bool has_unknown(const tare_graph *graph) {
 
 static tare_status look(job *j, const tare_model *model, const tare_check_options *options, const tare_samples *samples,
                         const tare_work_options *work, tare_log *log, tare_error *err) {
-    const char *name = options && options->target ? options->target : "onnx";
     const tare_target *target;
-    TARE_TRY(tare_target_get(&target, name, true, err));
+    TARE_TRY(tare_target_get(&target, options ? options->target : NULL, true, err));
     TARE_TRY(tare_model_copy(&j->model, model, err));
     TARE_TRY(tare_passes_run(j->model, NULL, log, NULL, err));
     TARE_TRY(tare_sized_open(&j->sized, j->model, log, err));

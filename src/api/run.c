@@ -191,7 +191,7 @@ static tare_status check_hits(const job *j, tare_error *err) {
 
 static tare_status tell(const job *j, const tare_backend_options *backend, tare_report **out, tare_error *err) {
     const tare_ran ran = { .to = j->to,
-                           .backend = tare_backend_names[backend->backend],
+                           .backend = tare_backend_names[backend ? backend->backend : TARE_BACKEND_QDQ],
                            .samples = tare_samples_count(j->samples),
                            .is_synthetic = tare_samples_are_synthetic(j->samples),
                            .outputs = j->model->graph->outputs.at,

@@ -41,9 +41,10 @@ const tare_field tare_backend_fields[] = {
 };
 
 tare_status tare_work_backend(const tare_backend_options *options, tare_session_options *session, tare_error *err) {
-    session->backend = (tare_backend)options->backend;
+    session->backend = options ? (tare_backend)options->backend : TARE_BACKEND_QDQ;
+    if (!options) return TARE_OK;
     if (session->backend == TARE_BACKEND_INT) {
-        TARE_TRY(tare_target_get(&session->target, options->target ? options->target : "onnx", false, err));
+        TARE_TRY(tare_target_get(&session->target, options->target, false, err));
         return tare_target_get_profile(&session->profile, session->target, options->profile, err);
     }
     if (!options->target && !options->profile) return TARE_OK;

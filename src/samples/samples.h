@@ -11,31 +11,11 @@
 
 /* The contract of one input is public: tare_preprocess and tare_preprocess_fields in <tare/samples.h>. */
 
-/* One source: the text of --data or NAME=SRC. `path` is
- *   a directory, or one file, of images (PNG, JPEG), .npy or .npz
- *   F.bin:f32:1x3x224x224   raw numbers, or a directory of such files; little endian
- *   F.yuv:nv12:320x240      raw NV12 frames of width x height, or a directory of such files
- *   F.txt                   a list: one path a line, relative to the list's folder; '#' begins a comment line
- *   random:N                N samples of made-up numbers, stamped synthetic
- * In a directory or a list each image and each array file is one sample; an array there has the input's shape, or lacks
- * its first dimension when that is 1 or open.
- *
- * A single .npy, and each array of a single .npz, may hold many samples. For an input's shape S and an array's shape A:
- *   A has one dimension more than S and the rest fits S      A[0] samples
- *   A fits S and S[0] is a number                            one sample
- *   A[1…] fits S[1…], S[0] a number that divides A[0]        A[0] / S[0] samples ([N,3,8,8] for [1,3,8,8]: N)
- *   A[1…] fits S[1…], S[0] open (named or unknown)           A[0] samples of batch 1, or one with `whole`
- *   A fits S[1…], S[0] is 1 or open                          one sample, a dimension of 1 is put in front
- * Raw files are a row of arrays of the given shape, each cut by the same rule. The arrays of an .npz must agree in the
- * number of samples, or each must fit as it is (one sample). Its keys are the inputs' names; with one input and one key
- * the name does not matter. Deflated arrays of many samples are held in memory; all else is read sample by sample.
- *
- * Element types: what keeps every number is done (f16 to f32, u8 to s32, s64 to s32 when each fits), f64 to f32 is
- * rounded with a note, integers become floats when mean, std or scale is given (scale 1 will do); all else is refused. */
+/* One source: SRC of <tare/samples.h>, which says what it can be. */
 typedef struct tare_source {
     const char *input; /* NULL: the only input, or all inputs by the keys of an .npz, or all for random:N */
-    const char *path;
-    bool whole; /* an array is one sample even where its first dimension could be cut */
+    const char *path;  /* SRC, but for NAME= */
+    bool whole;        /* an array is one sample even where its first dimension could be cut */
     tare_preprocess preprocess;
 } tare_source;
 

@@ -66,7 +66,7 @@ typedef struct tare_target {
 size_t tare_target_count(void);
 const tare_target *tare_target_at(size_t index);
 const tare_target *tare_target_find(const char *name); /* NULL: none */
-/* The same, and a usage error that lists what there is; `quantizes`: among those that models can be made for. */
+/* The same, of NULL the first, and a usage error that lists what there is; `quantizes`: among those that models can be made for. */
 tare_status tare_target_get(const tare_target **out, const char *name, bool quantizes, tare_error *err);
 /* The index of a profile; name NULL: the first. */
 tare_status tare_target_get_profile(int *out, const tare_target *target, const char *name, tare_error *err);

@@ -19,6 +19,7 @@ size_t tare_target_count(void) { return sizeof targets / sizeof targets[0]; }
 const tare_target *tare_target_at(size_t index) { return targets[index]; }
 
 const tare_target *tare_target_find(const char *name) {
+    if (!name) return targets[0];
     for (size_t i = 0; i < tare_target_count(); i++)
         if (!strcmp(targets[i]->name, name)) return targets[i];
     return NULL;
