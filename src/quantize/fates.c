@@ -18,25 +18,32 @@ static bool has_codes(const tare_product *p) {
     return true;
 }
 
+static bool reads_codes(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (tare_node_input_is_data(node, i) && is_codes(node->inputs[i])) return true;
+    return false;
+}
+
+/* Other nodes that compute on codes and whose activation melts. */
+static void mark_melted(const tare_quantize_options *options, tare_node *node) {
+    tare_node *activation = tare_melting_activation(options, node);
+    if (activation && is_codes(activation->outputs[0]) && reads_codes(node)) node->mark = activation->mark = MELTS;
+}
+
 /* Products on codes, and the activation and bias that melt into them with no rounding between. */
-static void mark_products(const tare_quantize_options *options, tare_model *model) {
+static void mark_units(const tare_quantize_options *options, tare_model *model) {
     tare_for_nodes (node, model->graph) node->mark = 0;
     tare_for_nodes (node, model->graph) {
         tare_product p;
         const char *why;
-        if (!node->op || !tare_product_of(options, node, &p, &why) || !has_codes(&p)) continue;
+        if (!node->op) continue;
+        mark_melted(options, node);
+        if (!tare_product_of(options, node, &p, &why) || !has_codes(&p)) continue;
         node->mark |= ON_CODES;
         if (!is_codes(p.out)) continue;
         if (p.bias_node) p.bias_node->mark |= MELTS;
         if (p.activation) p.activation->mark |= MELTS;
     }
-}
-
-/* Moves codes or computes on them: both what it reads and what it gives. */
-static bool reads_codes(const tare_node *node) {
-    for (int i = 0; i < node->input_count; i++)
-        if (tare_node_input_is_data(node, i) && is_codes(node->inputs[i])) return is_codes(node->outputs[0]);
-    return false;
 }
 
 /* An activation that codes do the work of, as it gives none below or beyond its bounds: nothing is computed for it. */
@@ -50,7 +57,8 @@ static const char *why_float(const tare_quantize_options *options, tare_node *no
     const tare_target_row *row = tare_target_row_of(options->target, node);
     const tare_rule *rule = tare_rule_for_node(options, node);
     const char *why = options->spared ? tare_map_get(options->spared, node->outputs[0]->name) : NULL;
-    if (node->mark || (row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT && reads_codes(node))) return NULL;
+    const bool is_other = row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT;
+    if (node->mark || (is_other && reads_codes(node) && is_codes(node->outputs[0]))) return NULL;
     if (vanishes(options->target, node)) return NULL;
     if (!why) why = tare_quantize_why_float(options, node);
     if (why) return why;
@@ -70,7 +78,7 @@ static bool add_float(tare_fates *fates, const tare_node *node, const char *why,
 tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
                                      tare_arena *arena, tare_error *err) {
     *fates = (tare_fates){ 0 };
-    mark_products(options, model);
+    mark_units(options, model);
     tare_for_nodes (node, model->graph) {
         if (!node->op || !node->output_count || !node->outputs[0] || !tare_dtype_is_float(node->outputs[0]->dtype))
             continue;

@@ -46,15 +46,27 @@ static void take_bias(tare_product *p) {
     p->out = next->outputs[0];
 }
 
-static void take_activation(tare_product *p) {
-    tare_node *next = only_reader(p->out);
-    if (p->out->quant || !(tare_node_is(next, "Relu") || tare_node_is(next, "Clip"))) return;
-    if (next->inputs[0] != p->out) return;
+tare_node *tare_activation_of(const tare_value *sum) {
+    tare_node *next = only_reader(sum);
+    if (!next || sum->quant || !(tare_node_is(next, "Relu") || tare_node_is(next, "Clip"))) return NULL;
+    if (next->inputs[0] != sum) return NULL;
     double bound;
     for (int i = 1; i < next->input_count; i++)
-        if (next->inputs[i] && !tare_value_read_scalar(next->inputs[i], &bound)) return;
-    p->activation = next;
-    p->out = next->outputs[0];
+        if (next->inputs[i] && !tare_value_read_scalar(next->inputs[i], &bound)) return NULL;
+    return next;
+}
+
+tare_node *tare_melting_activation(const tare_quantize_options *options, const tare_node *node) {
+    const bool may = tare_target_row_of(options->target, node)->kind == TARE_INT_CODES &&
+                     tare_node_quant_kind(node) == TARE_QUANT_OBSERVE;
+    tare_node *activation = may ? tare_activation_of(node->outputs[0]) : NULL;
+    const tare_rule *rule = activation ? tare_rule_for_node(options, activation) : NULL;
+    return rule && rule->keep_float ? NULL : activation;
+}
+
+static void take_activation(tare_product *p) {
+    p->activation = tare_activation_of(p->out);
+    if (p->activation) p->out = p->activation->outputs[0];
 }
 
 static bool take_operands(tare_product *p, unsigned flags, const char **why) {

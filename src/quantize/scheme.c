@@ -135,9 +135,15 @@ static void quantize_constants(tare_scheme *s, const tare_node *node) {
             quantize_value(s, node->inputs[i]);
 }
 
+/* What a node that computes on codes gives: behind the activation that melts into it. */
+static const tare_value *given_by(const tare_scheme *s, const tare_node *node) {
+    const tare_node *activation = tare_melting_activation(s->options, node);
+    return activation && may_quantize(s, activation->outputs[0]) ? activation->outputs[0] : node->outputs[0];
+}
+
 static bool joins_codes(tare_scheme *s, const tare_node *node) {
     const unsigned between = AFTER_PRODUCT | BEFORE_PRODUCT;
-    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, node->outputs[0]);
+    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, given_by(s, node));
 }
 
 /* A node that moves codes: forward between products, or backward when what it gives is codes. */
@@ -155,9 +161,9 @@ static bool join_node(tare_scheme *s, const tare_node *node) {
         return false;
     if (!at(s, node->outputs[0]) || !at(s, node->inputs[0])) return false;
     if (row->kind == TARE_INT_CODES && joins_codes(s, node)) {
-        quantize_value(s, node->outputs[0]);
+        quantize_value(s, given_by(s, node));
         quantize_constants(s, node);
-        return has_codes(s, node->outputs[0]);
+        return has_codes(s, given_by(s, node));
     }
     if (row->kind != TARE_INT_MOVE || !joins_move(s, node)) return false;
     quantize_value(s, node->inputs[0]);

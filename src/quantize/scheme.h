@@ -49,6 +49,12 @@ void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value
 /* The product whose node this is and that stays integer; false: it stays float (why is logged once). */
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why);
 
+/* The Relu or Clip that alone reads a sum without codes, so that it can melt into what makes the sum; NULL: there is none. */
+tare_node *tare_activation_of(const tare_value *sum);
+/* The one that melts into a node, no product, that the target computes on codes. Nodes that join numbers (Concat), or whose
+ * range is theirs by nature (Softmax), take none. */
+tare_node *tare_melting_activation(const tare_quantize_options *options, const tare_node *node);
+
 /* NaN and Inf in an f32 constant; 0 for any other value. */
 size_t tare_value_nonfinite(const tare_value *value);
 

@@ -1,18 +1,33 @@
-/* Sums before activations. A target merges an activation into its product only where the codes' own ends do its work (Relu: the
- * lowest code is zero; Clip: all codes lie inside). Elsewhere a product without codes of its own would run in float, so its
- * sum gets the codes of what the activation gives. That loses nothing: the grid is one, rounding and clipping are monotone,
- * and what lies beyond the codes' ends would have ended there behind the activation too. */
+/* Sums before activations. A target merges an activation into the node before it only where the codes' own ends do its work
+ * (Relu: the lowest code is zero; Clip: all codes lie inside). Elsewhere a node without codes of its own would run in float,
+ * so its sum gets the codes of what the activation gives. That loses nothing: the grid is one, rounding and clipping are
+ * monotone, and what lies beyond the codes' ends would have ended there behind the activation too. */
 #include "quantize/scheme.h"
 
-static bool has_codes(const tare_product *p) {
-    for (int i = 0; i < p->data_count; i++)
-        if (!p->data[i]->quant) return false;
-    return p->out->quant != NULL;
+static bool reads_codes(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] && tare_node_input_is_data(node, i) && !tare_value_is_constant(node->inputs[i]) &&
+            !node->inputs[i]->quant)
+            return false;
+    return true;
 }
 
-static bool is_merged(const tare_scheme *s, const tare_product *p) {
+/* Is it the sum of a node on codes whose activation the target does not merge? */
+static bool is_bare(const tare_scheme *s, const tare_node *node, const tare_node *activation) {
     const tare_target *target = s->options->target;
-    return !target->fuses_activation || target->fuses_activation(p->activation, p->out->quant);
+    const tare_quant *given = activation ? activation->outputs[0]->quant : NULL;
+    if (!given || !reads_codes(node) || !target->fuses_activation) return false;
+    const tare_rule *rule = tare_rule_for_value(s->options, activation->inputs[0]);
+    return !(rule && rule->keep_float) && !target->fuses_activation(activation, given);
+}
+
+static tare_status share(const tare_scheme *s, const tare_node *activation, tare_error *err) {
+    tare_quant *quant = tare_arena_alloc(s->model->arena, 1, sizeof *quant);
+    if (!quant) return tare_fail_memory(err, sizeof *quant);
+    *quant = *activation->outputs[0]->quant;
+    quant->origin = (tare_origin){ .kind = TARE_ORIGIN_SAME, .detail = activation->outputs[0]->name };
+    activation->inputs[0]->quant = quant;
+    return TARE_OK;
 }
 
 tare_status tare_quantize_sums(tare_scheme *scheme, tare_error *err) {
@@ -20,23 +35,23 @@ tare_status tare_quantize_sums(tare_scheme *scheme, tare_error *err) {
     const tare_node *first = NULL;
     for (size_t i = 0; i < scheme->products.count; i++) {
         tare_product *p = &scheme->products.at[i];
-        if (!p->activation || !has_codes(p) || is_merged(scheme, p)) continue;
-        tare_value *sum = p->activation->inputs[0];
-        const tare_rule *rule = tare_rule_for_value(scheme->options, sum);
-        if (rule && rule->keep_float) continue;
-        tare_quant *quant = tare_arena_alloc(scheme->model->arena, 1, sizeof *quant);
-        if (!quant) return tare_fail_memory(err, sizeof *quant);
-        *quant = *p->out->quant;
-        quant->origin = (tare_origin){ .kind = TARE_ORIGIN_SAME, .detail = p->out->name };
-        sum->quant = quant;
+        if (!is_bare(scheme, p->node, p->activation)) continue;
+        TARE_TRY(share(scheme, p->activation, err));
         if (!count++) first = p->activation;
+        p->out = p->activation->inputs[0];
         p->activation = NULL;
-        p->out = sum;
+    }
+    tare_for_nodes (node, scheme->model->graph) {
+        const tare_node *activation = node->op ? tare_melting_activation(scheme->options, node) : NULL;
+        if (!is_bare(scheme, node, activation)) continue;
+        TARE_TRY(share(scheme, activation, err));
+        if (!count++) first = activation;
     }
     if (count)
-        tare_log_note(scheme->log,
-                      "%zu activations, the first '%s' (%s): codes of what it gives cannot do its work, so its product "
-                      "gets the same codes before it",
-                      count, first->name, first->type);
+        tare_log_note(
+            scheme->log,
+            "%zu activations, the first '%s' (%s): codes of what it gives cannot do its work, so what it reads "
+            "gets the same codes",
+            count, first->name, first->type);
     return TARE_OK;
 }

@@ -66,8 +66,11 @@ def test_products_before_activations_are_on_codes(bench, name, options, tmp_path
     ran = fused(made.path, tmp_path)
     assert ran["QLinearConv"] == 2 and not ran["Conv"] and not ran["FusedConv"], ran
     bare = without_sum(made.model)
-    merges = "--symmetric" not in options and name in ("Relu", "Relu6", "lower", "wide")
-    assert (bare is None) == merges or name in ("Relu6", "lower", "wide")
+    is_even = "--symmetric" in options
+    merges = {"Relu": not is_even, "Relu6": not is_even and "--power-of-two" not in options, "HardTanh": False,
+              "off_zero": False, "wide": True}
+    if name in merges:  # "lower": as the zero point falls
+        assert (bare is None) == merges[name]
     if bare:
         for each in x:
             np.testing.assert_array_equal(run_as_written(made.model, each), run_as_written(bare, each))
@@ -79,3 +82,25 @@ def test_summary_says_what_is_computed_in_float(bench):
     assert said["macs"] == said["quantized_macs"]
     (group,) = said["float"]
     assert [each["op"] for each in group["nodes"]] == ["Clip"]
+
+
+@pytest.mark.parametrize("options", [[], ["--symmetric"]], ids=" ".join)
+@pytest.mark.parametrize("name", ["Relu", "Relu6", "HardTanh"])
+@pytest.mark.parametrize("op", ["Add", "Mul"])
+def test_activations_melt_into_what_is_computed_on_codes(bench, op, name, options, tmp_path):
+    """Add and Relu are one rounding, not two; where codes cannot stand for the activation, both keep theirs."""
+    rng = np.random.default_rng(5)
+    constants = {key: rng.normal(size=(4, 4, 3, 3)).astype(np.float32) for key in "abc"}
+    bounds = ACTIVATIONS[name]
+    inputs = "s"
+    for side, bound in zip("lh", bounds or (), strict=False):
+        constants[side] = np.float32(bound)
+        inputs += f" {side}"
+    net_ = model([node("Conv", "x a", "p", pads=[1] * 4), node("Conv", "p b", "q", pads=[1] * 4), node(op, "p q", "s"),
+                  node("Clip" if bounds else "Relu", inputs, "r"), node("Conv", "r c", "y")], {"x": [1, 4, 8, 8]}, "y", constants)
+    made = bench.quantize(net_, bench.samples({"x": rng.normal(size=(12, 1, 4, 8, 8)).astype(np.float32)}), *options)
+    ran = fused(made.path, tmp_path)
+    assert ran["QLinearConv"] == 3 and ran[f"QLinear{op}"] == 1 and not ran[op], ran
+    merges = not options and name != "HardTanh"
+    assert (made.parameters.get("s") is None) == merges
+    assert made.parameters["r"] is not None and bool(ran["Relu"] or ran["Clip"]) != merges

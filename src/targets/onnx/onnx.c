@@ -29,15 +29,16 @@ static bool fixed_scale(const tare_node *node, tare_dtype code, float *scale, in
     return true;
 }
 
-/* Relu before Q vanishes iff the zero point is the lowest code; Clip iff the codes' range lies inside its bounds. */
+/* Relu before Q vanishes iff the zero point is the lowest code; Clip iff the codes' range lies inside its bounds, as f32:
+ * the scale of [0, 6] is 6/255 rounded up, and 255 times that is 6 again. */
 static bool fuses_activation(const tare_node *activation, const tare_quant *output) {
     if (output->count != 1) return false;
-    double lowest = (double)output->scale[0] * (tare_dtype_lowest(output->code) - output->zero_point[0]);
-    double highest = (double)output->scale[0] * (tare_dtype_highest(output->code) - output->zero_point[0]);
+    const float lowest = output->scale[0] * (float)(tare_dtype_lowest(output->code) - output->zero_point[0]);
+    const float highest = output->scale[0] * (float)(tare_dtype_highest(output->code) - output->zero_point[0]);
     double lo, hi;
     if (!tare_activation_read(activation, &lo, &hi)) return false;
     if (tare_node_is(activation, "Relu")) return output->zero_point[0] == tare_dtype_lowest(output->code);
-    return lowest >= lo && highest <= hi;
+    return (double)lowest >= lo && (double)highest <= hi;
 }
 
 const tare_target tare_target_onnx = {
