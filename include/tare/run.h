@@ -31,7 +31,8 @@ extern TARE_API const tare_field tare_run_fields[];
 
 /* What outputs are judged by, beside what they are compared with. */
 typedef struct tare_judging {
-    const char *labels; /* a file of the samples' classes (CSV, or a number a line); NULL: none */
+    const char *labels;     /* a file of the samples' classes (CSV, or a number a line); NULL: none */
+    const char *metric_cmd; /* a command that is given a directory of outputs and prints figures; NULL: none */
 } tare_judging;
 extern TARE_API const tare_field tare_judging_fields[];
 

@@ -35,7 +35,7 @@ TARE_API const char *tare_version(void); /* "0.1.0" */
  * when it is no such number. */
 TARE_API tare_status tare_limit_memory(const char *bytes, tare_error *err);
 
-/* Removes the temporary files of writes in progress. Async-signal-safe: for a handler that ends the process. */
+/* Ends the programs that were started, removes the temporary files of writes in progress. Async-signal-safe: for a handler that ends the process. */
 TARE_API void tare_remove_unfinished(void);
 
 TARE_C_END

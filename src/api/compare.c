@@ -2,6 +2,7 @@
 #include <tare/compare.h>
 
 #include "api/gate.h"
+#include "api/judge.h"
 #include "api/work.h"
 #include "compare/compare.h"
 #include "report/flows.h"
@@ -22,6 +23,7 @@ typedef struct subject {
     const char *path;
     tare_model *model;
     tare_side *side;
+    tare_figures figures; /* of --metric-cmd */
 } subject;
 
 typedef struct job {
@@ -33,6 +35,10 @@ typedef struct job {
     tare_session_options session; /* how models are run: backend, target, profile */
     tare_compare_options options;
     tare_columns columns;
+    const tare_backend_options *backend;
+    const tare_judging *judging;
+    const tare_work_options *work;
+    tare_arena *arena;
 } job;
 
 static tare_status open_subject(job *j, subject *s, tare_log *log, tare_error *err) {
@@ -63,14 +69,28 @@ static tare_status gate(const tare_comparison *comparison, double fail_below, ta
     return TARE_OK;
 }
 
+/* A dump is judged as it lies there, a model by what it gives on the samples. */
+static tare_status judge(const job *j, subject *s, tare_log *log, tare_error *err) {
+    if (!s->model) return tare_judge_directory(&s->figures, j->judging, s->path, j->arena, log, err);
+    return tare_judge_model(&s->figures, j->judging, s->model, j->backend, j->samples, j->work, j->arena, log, err);
+}
+
 static tare_status compare_all(job *j, const tare_comparing *options, tare_report *report, tare_log *log,
                                tare_error *err) {
     tare_status verdict = TARE_OK;
+    subject *first = &j->subjects[0];
     for (size_t i = 1; i < j->count; i++) {
         tare_comparison *comparison;
-        TARE_TRY(
-            tare_compare(&comparison, j->subjects[0].side, j->subjects[i].side, j->samples, &j->options, log, err));
-        tare_report_comparison(report, j->subjects[0].path, j->subjects[i].path, comparison, &j->columns);
+        subject *other = &j->subjects[i];
+        TARE_TRY(tare_compare(&comparison, first->side, other->side, j->samples, &j->options, log, err));
+        tare_status status = i == 1 ? judge(j, first, log, err) : TARE_OK;
+        if (status == TARE_OK) status = judge(j, other, log, err);
+        if (status != TARE_OK) {
+            tare_comparison_free(comparison);
+            return status;
+        }
+        const tare_sides sides = { { first->path, other->path }, { &first->figures, &other->figures } };
+        tare_report_comparison(report, &sides, comparison, &j->columns);
         if (verdict == TARE_OK) verdict = gate(comparison, options->fail_below, err);
         tare_comparison_free(comparison);
     }
@@ -82,6 +102,8 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
                        tare_report **out, tare_log *log, tare_error *err) {
     TARE_TRY(tare_work_cpu(work, &j->options.cpu, err));
     j->options.threads = work ? (size_t)work->threads : 0;
+    j->judging = judging;
+    j->work = work;
     j->options.outputs_only = !options->nodes;
     j->options.labels = judging ? judging->labels : NULL;
     TARE_TRY(tare_columns_parse(&j->columns, &options->columns, err));
@@ -104,7 +126,7 @@ tare_status tare_compare_paths(const char *const *paths, size_t count, const tar
                                const tare_judging *judging, const tare_work_options *work, tare_report **report,
                                tare_log *log, tare_error *err) {
     tare_arena *arena = tare_arena_new();
-    job j = { .count = count, .open = open };
+    job j = { .count = count, .open = open, .backend = backend, .arena = arena };
     j.subjects = arena ? tare_arena_alloc(arena, count + 1, sizeof *j.subjects) : NULL;
     tare_status status = j.subjects ? TARE_OK : tare_fail_memory(err, 0);
     for (size_t i = 0; status == TARE_OK && i < count; i++) j.subjects[i].path = paths[i];

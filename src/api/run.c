@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/inputs.h"
+#include "api/judge.h"
 #include "api/work.h"
-#include "report/flows.h"
 #include "run/each.h"
 #include "samples/dump.h"
 #include "samples/labels.h"
@@ -20,6 +20,9 @@ const tare_field tare_run_fields[] = {
 const tare_field tare_judging_fields[] = {
     { "labels", TARE_FIELD_STRING, offsetof(tare_judging, labels), TARE_FIELD_PATH, .metavar = "FILE",
       .help = "the samples' classes, CSV with label and file, id or row, or a number a line: gives top-1 and top-5" },
+    { "metric-cmd", TARE_FIELD_STRING, offsetof(tare_judging, metric_cmd), .metavar = "CMD",
+      .help = "run as `CMD DIR` on a directory of outputs, DIR/<id>.npz; ends by printing a number, lines of `name "
+              "value` or one JSON object" },
     { .type = TARE_FIELD_END },
 };
 
@@ -34,6 +37,7 @@ typedef struct job {
     tare_labels *labels; /* NULL: none */
     tare_hits *hits;     /* by output, of all workers */
     tare_ran_integers integers;
+    tare_figures figures;
 } job;
 
 typedef struct runner {
@@ -197,7 +201,8 @@ static tare_status tell(const job *j, const tare_backend_options *backend, tare_
                            .outputs = j->model->graph->outputs.at,
                            .output_count = j->model->graph->outputs.count,
                            .hits = j->hits,
-                           .integers = j->integers.target ? &j->integers : NULL };
+                           .integers = j->integers.target ? &j->integers : NULL,
+                           .figures = &j->figures };
     tare_report *report = tare_report_new("tare-run/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_report_ran(report, &ran);
@@ -217,6 +222,8 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     if (j->is_file && tare_samples_count(j->samples) != 1)
         return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
                          tare_samples_count(j->samples));
+    if (j->is_file && judging && judging->metric_cmd)
+        return tare_fail(err, TARE_E_USAGE, "-o %s: --metric-cmd is given a directory of outputs; write one", j->to);
     TARE_TRY(check_outputs(j, arena, err));
     TARE_TRY(open_labels(j, judging, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
@@ -225,6 +232,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     if (status == TARE_OK) status = run_all(j, &options, pool, arena, log, err);
     if (j->dump) status = tare_dump_end(j->dump, status, err);
     if (status == TARE_OK) status = check_hits(j, err);
+    if (status == TARE_OK) status = tare_judge_directory(&j->figures, judging, j->to, arena, log, err);
     tare_pool_free(pool);
     return status;
 }

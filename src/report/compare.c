@@ -62,14 +62,25 @@ static json_t *values_json(tare_report *report, const tare_comparison *compariso
     return values;
 }
 
-void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison,
+static json_t *sides_json(tare_report *report, const tare_sides *sides) {
+    json_t *o = json_object();
+    tare_report_set(report, o, "reference", tare_report_figures_json(report, sides->figures[0]));
+    tare_report_set(report, o, "other", tare_report_figures_json(report, sides->figures[1]));
+    return o;
+}
+
+static bool have_figures(const tare_sides *sides) { return sides->figures[0]->count || sides->figures[1]->count; }
+
+void tare_report_comparison(tare_report *report, const tare_sides *sides, const tare_comparison *comparison,
                             const tare_columns *columns) {
+    const char *a = sides->name[0], *b = sides->name[1];
     bool only_outputs = true;
     for (size_t i = 0; i < tare_comparison_count(comparison); i++)
         only_outputs &= tare_comparison_at(comparison, i)->is_output;
     tare_report_line(report, "%s against %s", b, a);
     tare_report_columns(report, "output", columns, comparison, is_output);
     hit_rows(report, a, b, comparison);
+    tare_report_figures(report, sides->name, sides->figures, 2);
     if (!only_outputs && columns->count)
         tare_report_columns(report, "value", columns, comparison, is_inner);
     else if (!only_outputs)
@@ -86,6 +97,7 @@ void tare_report_comparison(tare_report *report, const char *a, const char *b, c
     tare_report_set(report, o, "other", tare_json_text(b));
     tare_report_set(report, o, "values", values_json(report, comparison));
     tare_report_set(report, o, "unmatched", tare_json_count(unmatched));
+    if (have_figures(sides)) tare_report_set(report, o, "metric", sides_json(report, sides));
     tare_report_push(report, list, o);
 }
 
@@ -104,9 +116,11 @@ static void debug_row(tare_table *table, const tare_compared *local, const tare_
                                                  tare_cell_db(cell[1], m->sqnr_db), channel, codes });
 }
 
-void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together) {
+void tare_report_debug(tare_report *report, const tare_sides *sides, const tare_comparison *local,
+                       const tare_comparison *together) {
     tare_report_columns(report, "output", &(tare_columns){ 0 }, together, is_output);
-    hit_rows(report, "float", "quantized", together);
+    hit_rows(report, sides->name[0], sides->name[1], together);
+    tare_report_figures(report, sides->name, sides->figures, 2);
     tare_report_line(report, "%s", "");
     tare_report_line(report,
                      "each value: what its node loses by itself (local) and all that came together there, in dB");
@@ -124,4 +138,5 @@ void tare_report_debug(tare_report *report, const tare_comparison *local, const 
         tare_report_set(report, values, t->name, o);
     }
     tare_report_set(report, tare_report_root(report), "values", values);
+    if (have_figures(sides)) tare_report_set(report, tare_report_root(report), "metric", sides_json(report, sides));
 }

@@ -33,6 +33,16 @@ typedef struct tare_ran_integers {
     size_t left_count;
 } tare_ran_integers;
 
+/* What a user's program made of outputs. */
+typedef struct tare_figure {
+    const char *name;
+    double value;
+} tare_figure;
+typedef TARE_VEC(tare_figure) tare_figures;
+/* A table of figures by name, in the order of the first side that has it, a row for each side; none: nothing. */
+void tare_report_figures(tare_report *report, const char *const *of, const tare_figures *const *figures, size_t count);
+json_t *tare_report_figures_json(tare_report *report, const tare_figures *figures);
+
 /* What a run wrote, and how often it was right by the labels. */
 typedef struct tare_ran {
     const char *to, *backend;
@@ -42,6 +52,7 @@ typedef struct tare_ran {
     size_t output_count;
     const tare_hits *hits;             /* by output */
     const tare_ran_integers *integers; /* NULL: another backend */
+    const tare_figures *figures;       /* of the user's program; may be empty */
 } tare_ran;
 void tare_report_ran(tare_report *report, const tare_ran *ran);
 
@@ -62,8 +73,15 @@ tare_status tare_columns_parse(tare_columns *columns, const tare_strings *names,
 void tare_report_columns(tare_report *report, const char *heading, const tare_columns *columns,
                          const tare_comparison *comparison, bool is_shown(const tare_compared *compared));
 
-void tare_report_comparison(tare_report *report, const char *a, const char *b, const tare_comparison *comparison,
+/* Two of what is compared: names, and figures of the user's program, which may be empty. */
+typedef struct tare_sides {
+    const char *name[2];
+    const tare_figures *figures[2];
+} tare_sides;
+void tare_report_comparison(tare_report *report, const tare_sides *sides, const tare_comparison *comparison,
                             const tare_columns *columns);
-void tare_report_debug(tare_report *report, const tare_comparison *local, const tare_comparison *together);
+/* sides: "float" and "quantized". */
+void tare_report_debug(tare_report *report, const tare_sides *sides, const tare_comparison *local,
+                       const tare_comparison *together);
 
 #endif

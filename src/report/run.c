@@ -64,6 +64,7 @@ void tare_report_ran(tare_report *report, const tare_ran *ran) {
     tare_report_line(report, "%zu samples%s run with backend %s, outputs written to %s", ran->samples,
                      ran->is_synthetic ? " (synthetic: made-up numbers)" : "", ran->backend, ran->to);
     hit_rows(report, ran);
+    tare_report_figures(report, &ran->to, &ran->figures, 1);
     tare_report_set(report, root, "samples", tare_json_count(ran->samples));
     tare_report_set(report, root, "synthetic", json_boolean(ran->is_synthetic));
     tare_report_set(report, root, "backend", tare_json_text(ran->backend));
@@ -80,4 +81,5 @@ void tare_report_ran(tare_report *report, const tare_ran *ran) {
         tare_report_set(report, outputs, ran->outputs[i]->name, o);
     }
     tare_report_set(report, root, "outputs", outputs);
+    if (ran->figures->count) tare_report_set(report, root, "metric", tare_report_figures_json(report, ran->figures));
 }

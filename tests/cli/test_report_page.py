@@ -12,6 +12,7 @@ from conftest import DIGITS, IMAGES, ROOT
 PAGE = ROOT / "docs" / "formats" / "report.md"
 DATA = ["--data", IMAGES, "--samples", 4]
 LABELS = ["--labels", DIGITS.parent / "labels.csv"]
+METRIC = ["--metric-cmd", "echo loss 1; :"]
 
 # For each schema the runs that together print every key of it; {int8}: the example quantized, {out}: a fresh path.
 RUNS = {
@@ -23,9 +24,9 @@ RUNS = {
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
     "tare-quantize/1": [["quantize", DIGITS, *DATA, "--keep-float", "conv0", "-o", "{out}.onnx"],
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
-    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS]],
-    "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS]],
-    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, "-o", "{out}.dump"],
+    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC]],
+    "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS, *METRIC]],
+    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
                    ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
 }
 
