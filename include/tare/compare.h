@@ -14,7 +14,7 @@ typedef struct tare_comparing {
 extern TARE_API const tare_field tare_comparing_fields[];
 
 /* The first path is the reference, each other one is compared with it. A path is a model file, a directory of dumped
- * tensors (DIR/<id>.npz), or one .npz of them. data may be empty when all are dumps. judging
+ * tensors (DIR/<id>.npz, DIR/<id>/<tensor>.npy, or DIR/<tensor>.npy of one sample), or one .npz of them. data may be empty when all are dumps. judging
  * and work may be NULL. On TARE_E_GATE the report is there as well. */
 TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, const tare_open_options *open,
                                         const tare_data_options *data, const tare_preprocess *preprocess,

@@ -46,7 +46,7 @@ static tare_status list_samples(tare_compare_job *job, const tare_compare_option
     }
     for (int s = 0; s < 2 && job->side[s]; s++) {
         if (job->side[s]->model) continue;
-        if (tare_dump_is_file(job->side[s]->dump) && count > 1)
+        if (tare_dump_is_single(job->side[s]->dump) && count > 1)
             return tare_fail(err, TARE_E_USAGE, "'%s' has the tensors of one sample, and there are %zu",
                              job->side[s]->name, count);
         for (size_t i = 0; i < count; i++)
@@ -62,7 +62,7 @@ static tare_status list_dumps(tare_compare_job *job, tare_log *log, tare_error *
     const tare_dump *a = job->side[0]->dump, *b = job->side[1]->dump;
     const size_t count[2] = { tare_dump_count(a), tare_dump_count(b) };
     size_t missing = 0;
-    const bool is_single = tare_dump_is_file(a) && tare_dump_is_file(b);
+    const bool is_single = tare_dump_is_single(a) && tare_dump_is_single(b);
     for (size_t i = 0; i < count[0]; i++) {
         const tare_compare_item item = { .id = tare_dump_id(a, i), .index = i };
         if (!is_single && tare_dump_find(b, item.id) == SIZE_MAX) {

@@ -4,6 +4,13 @@
 
 #include "compare/side.h"
 
+typedef struct walk {
+    tare_join *join;
+    const tare_side *const *side;
+    tare_npz *const *keys;
+    bool outputs_only;
+} walk;
+
 static tare_status add_pair(tare_join *join, const tare_pair *pair, tare_error *err) {
     size_t index = join->pairs.count;
     if (!tare_vec_push(join->arena, &join->pairs, *pair)) return tare_fail_memory(err, 0);
@@ -42,9 +49,63 @@ static bool is_shown(const tare_value *value) {
     return tare_dtype_is_float(value->dtype) || value->is_output;
 }
 
+/* ---- names that look alike ---- */
+
+/* What a tool makes of a character that file names cannot have, or that it does not trust. */
+static char plain(char c) {
+    const bool is_kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+                         c == '-' || (unsigned char)c >= 0x80 || c == '\0';
+    return is_kept ? c : '_';
+}
+
+static bool look_alike(const char *a, const char *b) {
+    while (plain(*a) == '_') a++;
+    while (plain(*b) == '_') b++;
+    for (; *a && plain(*a) == plain(*b); a++) b++;
+    return plain(*a) == plain(*b);
+}
+
+/* The name on a side that `name` is, or, if only one does, looks like; NULL: none. */
+static const char *stands_for(const tare_join *join, int side, const char *name) {
+    const char *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < join->names[side].count; i++) {
+        const char *own = join->names[side].at[i];
+        if (!strcmp(own, name)) return own;
+        if (!look_alike(own, name)) continue;
+        found = own;
+        count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
+static tare_status add_names(tare_join *join, int s, const tare_map *map, tare_error *err) {
+    for (size_t i = 0; i < map->entries.count; i++)
+        if (map->entries.at[i].value && !tare_vec_push(join->arena, &join->names[s], map->entries.at[i].key))
+            return tare_fail_memory(err, 0);
+    return TARE_OK;
+}
+
+/* All names of both sides, those that passes took out among them, when one is a directory of .npy. */
+static tare_status list_names(tare_join *join, const tare_side *const side[2], tare_npz *const keys[2],
+                              tare_error *err) {
+    const bool has_files = (keys[0] && tare_npz_is_directory(keys[0])) || (keys[1] && tare_npz_is_directory(keys[1]));
+    for (int s = 0; s < 2 && has_files; s++) {
+        if (side[s]->model) {
+            TARE_TRY(add_names(join, s, &side[s]->model->graph->values, err));
+            TARE_TRY(add_names(join, s, &side[s]->model->aliases, err));
+        }
+        for (size_t i = 0; keys[s] && i < tare_npz_count(keys[s]); i++) {
+            const char *name = tare_arena_strdup(join->arena, tare_npz_name(keys[s], i));
+            if (!name || !tare_vec_push(join->arena, &join->names[s], name)) return tare_fail_memory(err, 0);
+        }
+    }
+    return TARE_OK;
+}
+
 /* Finds `name` on a side: itself, or what took its place. False: why not, in *reason. */
-static bool find_on(const tare_side *side, tare_npz *keys, const char *name, tare_alias *alias,
-                    const tare_value **value, const char **reason) {
+static bool find_exactly(const tare_side *side, tare_npz *keys, const char *name, tare_alias *alias,
+                         const tare_value **value, const char **reason) {
     *alias = (tare_alias){ .target = name, .factor = 1 };
     *value = NULL;
     if (!side->model) {
@@ -62,6 +123,14 @@ static bool find_on(const tare_side *side, tare_npz *keys, const char *name, tar
     if (*value && is_shown(*value)) return true;
     *reason = !*value ? "in a body of the other model" : "constant or no real numbers in the other model";
     return false;
+}
+
+/* The same of a name of the other side, which may only look alike here. */
+static bool find_on(const walk *w, int to, const char *name, tare_alias *alias, const tare_value **value,
+                    const char **reason) {
+    const char *here = stands_for(w->join, to, name), *back = here ? stands_for(w->join, 1 - to, here) : NULL;
+    const bool is_one = back && !strcmp(back, name);
+    return find_exactly(w->side[to], w->keys[to], is_one ? here : name, alias, value, reason);
 }
 
 static void describe(tare_pair *pair) {
@@ -93,55 +162,39 @@ static bool read_codes(tare_pair *pair) {
     return !tare_dtype_is_float(pair->value[0]->dtype) && !tare_dtype_is_float(pair->value[1]->dtype);
 }
 
-/* Pairs what side `from` calls `name` with its partner; *found: there is one. */
-static tare_status pair_with(tare_join *join, const tare_side *const side[2], tare_npz *const keys[2], int from,
-                             const char *name, const tare_value *value, bool *found, const char **reason,
-                             tare_error *err) {
+/* Pairs what side `from` calls `name` with its partner. A value without one is told; one whose partner is not asked for is
+ * not. */
+static tare_status pair_with(const walk *w, int from, const char *name, const tare_value *value, tare_error *err) {
     int to = 1 - from;
     tare_pair pair = { .moved = -1 };
     const tare_value *other;
-    *found = find_on(side[to], keys[to], name, &pair.alias, &other, reason);
-    if (!*found) return TARE_OK;
+    const char *reason;
+    if (!find_on(w, to, name, &pair.alias, &other, &reason)) return add_unmatched(w->join, name, !from, reason, err);
+    if (w->outputs_only && !value && other && !other->is_output) return TARE_OK;
     pair.key[from] = name;
     pair.key[to] = pair.alias.target;
     pair.value[from] = value;
     pair.value[to] = other;
-    if (value && other && !read_codes(&pair)) {
-        *found = false;
-        *reason = "numbers on one side, codes on the other";
-        return TARE_OK;
-    }
+    if (value && other && !read_codes(&pair))
+        return add_unmatched(w->join, name, !from, "numbers on one side, codes on the other", err);
     if (pair.alias.has_permutation || pair.alias.factor != 1 || pair.alias.offset != 0) pair.moved = to;
     describe(&pair);
-    return add_pair(join, &pair, err);
+    return add_pair(w->join, &pair, err);
 }
 
 /* ---- walking over what a side has ---- */
 
-typedef struct walk {
-    tare_join *join;
-    const tare_side *const *side;
-    tare_npz *const *keys;
-    bool outputs_only;
-} walk;
-
 /* The reference's values, each with its partner. */
 static tare_status visit_reference(const walk *w, const char *name, const tare_value *value, tare_error *err) {
-    bool found;
-    const char *reason;
     if (w->outputs_only && value && !value->is_output) return TARE_OK;
-    TARE_TRY(pair_with(w->join, w->side, w->keys, 0, name, value, &found, &reason, err));
-    return found || w->outputs_only ? TARE_OK : add_unmatched(w->join, name, true, reason, err);
+    return pair_with(w, 0, name, value, err);
 }
 
 /* The other's values that no pair has yet: what the reference's passes took out. */
 static tare_status visit_other(const walk *w, const char *name, const tare_value *value, tare_error *err) {
-    bool found;
-    const char *reason;
     if (w->outputs_only && value && !value->is_output) return TARE_OK;
     if (tare_join_first(w->join, 1, name) != SIZE_MAX) return TARE_OK;
-    TARE_TRY(pair_with(w->join, w->side, w->keys, 1, name, value, &found, &reason, err));
-    return found || w->outputs_only ? TARE_OK : add_unmatched(w->join, name, false, reason, err);
+    return pair_with(w, 1, name, value, err);
 }
 
 typedef tare_status visit(const walk *w, const char *name, const tare_value *value, tare_error *err);
@@ -180,6 +233,7 @@ tare_status tare_join_sides(tare_join *join, const tare_side *const side[2], tar
                             tare_error *err) {
     const walk w = { .join = join, .side = side, .keys = keys, .outputs_only = outputs_only };
     init(join);
+    TARE_TRY(list_names(join, side, keys, err));
     TARE_TRY(walk_side(&w, 0, visit_reference, err));
     TARE_TRY(walk_side(&w, 1, visit_other, err));
     if (join->pairs.count) return TARE_OK;

@@ -59,7 +59,7 @@ tare_status tare_side_open_dump(tare_side **out, const char *name, const char *p
 }
 
 size_t tare_side_find(const tare_side *side, const char *id) {
-    return tare_dump_is_file(side->dump) ? 0 : tare_dump_find(side->dump, id);
+    return tare_dump_is_single(side->dump) ? 0 : tare_dump_find(side->dump, id);
 }
 
 tare_status tare_side_open_sample(const tare_side *side, const char *id, tare_npz **out, tare_error *err) {

@@ -41,10 +41,12 @@ typedef struct tare_join {
     tare_arena *arena;
     TARE_VEC(tare_pair) pairs;
     TARE_VEC(tare_unmatched) unmatched;
-    tare_map first[2]; /* by side: key -> size_t *, the index of a pair; SIZE_MAX: none any more */
+    TARE_VEC(const char *) names[2]; /* by side; empty where names are exact */
+    tare_map first[2];               /* by side: key -> size_t *, the index of a pair; SIZE_MAX: none any more */
 } tare_join;
 
-/* keys: of dumps, what the first sample holds; NULL for models. */
+/* keys: of dumps, what the first sample holds; NULL for models. Names of .npy files cannot have all that names of values
+ * can: where either side is such, names that look alike are one, when only one name on each side does. */
 tare_status tare_join_sides(tare_join *join, const tare_side *const side[2], tare_npz *const keys[2], bool outputs_only,
                             tare_error *err);
 /* The values of one model that have something quantized in or around their node: for the local comparison. */

@@ -62,6 +62,27 @@ static json_t *values_json(tare_report *report, const tare_comparison *compariso
     return values;
 }
 
+static void tell_unmatched(tare_report *report, const char *a, const char *b, const tare_comparison *comparison) {
+    const size_t count = tare_comparison_unmatched_count(comparison);
+    if (!count) return;
+    const tare_unmatched *first = tare_comparison_unmatched_at(comparison, 0);
+    tare_report_line(report, "%zu value%s had no partner, the first '%s' of %s: %s%s", count, count > 1 ? "s" : "",
+                     first->name, first->is_reference ? a : b, first->reason, count > 1 ? "; --json lists them" : "");
+}
+
+static json_t *unmatched_json(tare_report *report, const tare_comparison *comparison) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < tare_comparison_unmatched_count(comparison); i++) {
+        const tare_unmatched *unmatched = tare_comparison_unmatched_at(comparison, i);
+        json_t *o = json_object();
+        tare_report_set(report, o, "name", tare_json_text(unmatched->name));
+        tare_report_set(report, o, "of", tare_json_text(unmatched->is_reference ? "reference" : "other"));
+        tare_report_set(report, o, "reason", tare_json_text(unmatched->reason));
+        tare_report_push(report, list, o);
+    }
+    return list;
+}
+
 static json_t *sides_json(tare_report *report, const tare_sides *sides) {
     json_t *o = json_object();
     tare_report_set(report, o, "reference", tare_report_figures_json(report, sides->figures[0]));
@@ -85,18 +106,14 @@ void tare_report_comparison(tare_report *report, const tare_sides *sides, const 
         tare_report_columns(report, "value", columns, comparison, is_inner);
     else if (!only_outputs)
         value_rows(report, comparison);
-    const size_t unmatched = tare_comparison_unmatched_count(comparison);
-    if (unmatched) {
-        const tare_unmatched *first = tare_comparison_unmatched_at(comparison, 0);
-        tare_report_line(report, "%zu values had no partner, the first '%s' of %s: %s", unmatched, first->name,
-                         first->is_reference ? a : b, first->reason);
-    }
+    tell_unmatched(report, a, b, comparison);
     json_t *root = tare_report_root(report), *list = json_object_get(root, "comparisons"), *o = json_object();
     if (!list) tare_report_set(report, root, "comparisons", list = json_array());
     tare_report_set(report, o, "reference", tare_json_text(a));
     tare_report_set(report, o, "other", tare_json_text(b));
     tare_report_set(report, o, "values", values_json(report, comparison));
-    tare_report_set(report, o, "unmatched", tare_json_count(unmatched));
+    tare_report_set(report, o, "unmatched", tare_json_count(tare_comparison_unmatched_count(comparison)));
+    tare_report_set(report, o, "without_partner", unmatched_json(report, comparison));
     if (have_figures(sides)) tare_report_set(report, o, "metric", sides_json(report, sides));
     tare_report_push(report, list, o);
 }

@@ -17,8 +17,9 @@ struct tare_dump_writer {
 
 struct tare_dump {
     tare_arena *arena;
-    const char *directory, *file; /* one of them */
-    TARE_VEC(const char *) ids;   /* sorted */
+    const char *directory, *single; /* one of them; single: an .npz, or a directory of .npy */
+    bool has_folders;               /* a sample is a directory of .npy */
+    TARE_VEC(const char *) ids;     /* sorted */
 };
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -119,6 +120,36 @@ static tare_status read_list(tare_dump *dump, const tare_file *list, tare_error 
     return tare_fail(err, TARE_E_MALFORMED, "names no samples: the run that wrote it was cut short");
 }
 
+static bool has_arrays(const char *path) {
+    tare_npz *npz;
+    tare_error err = { 0 };
+    if (tare_npz_open_directory(&npz, path, &err) != TARE_OK) return false;
+    tare_npz_close(npz);
+    return true;
+}
+
+static tare_status add_id(tare_dump *dump, const char *id, tare_error *err) {
+    return tare_vec_push(dump->arena, &dump->ids, id) ? TARE_OK : tare_fail_memory(err, 0);
+}
+
+/* Without an .npz: the .npy files here, or the directories that have some. */
+static tare_status list_arrays(tare_dump *dump, const char **names, size_t count, tare_error *err) {
+    if (has_arrays(dump->directory)) {
+        dump->single = dump->directory;
+        dump->directory = NULL;
+        return add_id(dump, dump->single, err);
+    }
+    dump->has_folders = true;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = tare_arena_printf(dump->arena, "%s/%s", dump->directory, names[i]);
+        if (path == NULL) return tare_fail_memory(err, 0);
+        if (tare_path_is_directory(path) && has_arrays(path)) TARE_TRY(add_id(dump, names[i], err));
+    }
+    if (dump->ids.count > 0) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE, "%s: is no dump: wanted <id>.npz files, or <tensor>.npy, or <id>/<tensor>.npy",
+                     dump->directory);
+}
+
 static tare_status list_directory(tare_dump *dump, tare_error *err) {
     const char **names;
     size_t count;
@@ -127,15 +158,14 @@ static tare_status list_directory(tare_dump *dump, tare_error *err) {
         size_t length = strlen(names[i]);
         if (is_archive(names[i], length)) TARE_TRY(add_name(dump, names[i], length, err));
     }
-    if (dump->ids.count > 0) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "%s: the directory has no .npz files, so it is no dump", dump->directory);
+    return dump->ids.count > 0 ? TARE_OK : list_arrays(dump, names, count, err);
 }
 
 static tare_status open_file(tare_dump *dump, const char *path, tare_error *err) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
     if (!is_archive(name, strlen(name))) return tare_fail(err, TARE_E_USAGE, "%s: is no .npz of dumped tensors", path);
-    dump->file = tare_arena_strdup(dump->arena, path);
-    return dump->file == NULL ? tare_fail_memory(err, 0) : add_name(dump, name, strlen(name), err);
+    dump->single = tare_arena_strdup(dump->arena, path);
+    return dump->single == NULL ? tare_fail_memory(err, 0) : add_name(dump, name, strlen(name), err);
 }
 
 static tare_status open_directory(tare_dump *dump, const char *directory, tare_error *err) {
@@ -186,7 +216,7 @@ void tare_dump_close(tare_dump *dump) {
     if (dump != NULL) tare_arena_free(dump->arena);
 }
 
-bool tare_dump_is_file(const tare_dump *dump) { return dump->file != NULL; }
+bool tare_dump_is_single(const tare_dump *dump) { return dump->single != NULL; }
 
 size_t tare_dump_count(const tare_dump *dump) { return dump->ids.count; }
 
@@ -209,10 +239,17 @@ size_t tare_dump_find(const tare_dump *dump, const char *id) {
 
 tare_status tare_dump_get(const tare_dump *dump, size_t index, tare_npz **out, tare_error *err) {
     *out = NULL;
+    if (dump->single != NULL)
+        return is_archive(dump->single, strlen(dump->single)) ? tare_npz_open(out, dump->single, err)
+                                                              : tare_npz_open_directory(out, dump->single, err);
     tare_arena *arena = tare_arena_new();
-    const char *path = dump->file;
-    if (path == NULL && arena != NULL) path = tare_dump_path(dump->directory, dump->ids.at[index], arena);
-    tare_status status = path == NULL ? tare_fail_memory(err, 0) : tare_npz_open(out, path, err);
+    const char *id = dump->ids.at[index], *path = NULL;
+    if (arena != NULL)
+        path = dump->has_folders ? tare_arena_printf(arena, "%s/%s", dump->directory, id)
+                                 : tare_dump_path(dump->directory, id, arena);
+    tare_status status = path == NULL        ? tare_fail_memory(err, 0)
+                         : dump->has_folders ? tare_npz_open_directory(out, path, err)
+                                             : tare_npz_open(out, path, err);
     tare_arena_free(arena);
     return status;
 }

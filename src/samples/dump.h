@@ -1,5 +1,6 @@
 /* Dumps: DIR/<id>.npz, one a sample, and DIR/list.txt with their names, one a line; what a run writes and a comparison
- * reads. score.py and other tools write the same form. */
+ * reads. Boards and other tools dump a file for each tensor: DIR/<id>/<tensor>.npy, or DIR/<tensor>.npy of one sample;
+ * those are read too. */
 #ifndef TARE_SAMPLES_DUMP_H
 #define TARE_SAMPLES_DUMP_H
 
@@ -26,15 +27,16 @@ tare_status tare_dump_end(tare_dump_writer *dump, tare_status status, tare_error
 /* ---- reading ---- */
 typedef struct tare_dump tare_dump;
 
-/* A directory whose list.txt names .npz files, or, without one, all .npz in it; or a file, one .npz of one sample. */
+/* A directory whose list.txt names .npz files, or, without one, all .npz in it; without any, its .npy as one sample;
+ * without those, the directories in it that have .npy files; or a file, one .npz of one sample. */
 tare_status tare_dump_open(tare_dump **out, const char *path, tare_error *err);
-void tare_dump_close(tare_dump *dump); /* NULL is fine */
-bool tare_dump_is_file(const tare_dump *dump);
+void tare_dump_close(tare_dump *dump);           /* NULL is fine */
+bool tare_dump_is_single(const tare_dump *dump); /* one sample whose id says nothing: a file, or .npy files */
 size_t tare_dump_count(const tare_dump *dump);
-/* Sorted as text: the file's name without .npz. */
+/* Sorted as text: the file's name without .npz, or the directory's. */
 const char *tare_dump_id(const tare_dump *dump, size_t index);
 size_t tare_dump_find(const tare_dump *dump, const char *id); /* SIZE_MAX: none */
-/* Opens one sample's archive. Thread safe. */
+/* Opens one sample's arrays. Thread safe. */
 tare_status tare_dump_get(const tare_dump *dump, size_t index, tare_npz **out, tare_error *err);
 
 #endif

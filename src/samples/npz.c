@@ -1,4 +1,4 @@
-/* Reading .npz through libzip from mapped bytes. */
+/* Reading .npz through libzip from mapped bytes, and directories of .npy in the same way. */
 #include "samples/npz.h"
 
 #include <assert.h>
@@ -15,12 +15,13 @@ typedef struct entry {
     zip_uint64_t index;
     uint64_t size;
     bool is_stored;
+    const char *path; /* a file of its own; NULL: in the archive */
 } entry;
 
 struct tare_npz {
     tare_arena *arena;
     tare_file file; /* zeroed when the bytes are the caller's */
-    zip_t *zip;
+    zip_t *zip;     /* NULL: a directory */
     TARE_VEC(entry) entries;
 };
 
@@ -48,18 +49,22 @@ static tare_status check_entry(const zip_stat_t *stat, tare_error *err) {
     return TARE_OK;
 }
 
+static bool is_array_file(const char *name) {
+    size_t length = strlen(name);
+    return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
+}
+
 static tare_status add_entry(tare_npz *npz, zip_uint64_t index, tare_error *err) {
     zip_stat_t stat;
     if (zip_stat_index(npz->zip, index, 0, &stat) != 0) return fail_zip(err, zip_get_error(npz->zip));
     zip_uint64_t wanted = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     if ((stat.valid & wanted) != wanted)
         return tare_fail(err, TARE_E_MALFORMED, "entry %llu has no size or name", (unsigned long long)index);
-    size_t length = strlen(stat.name);
-    if (length < 4 || strcmp(stat.name + length - 4, ".npy") != 0) return TARE_OK;
-    const char *name = tare_arena_copy(npz->arena, stat.name, length - 4);
-    if (name == NULL) return tare_fail_memory(err, length);
+    if (!is_array_file(stat.name)) return TARE_OK;
+    const char *name = tare_arena_copy(npz->arena, stat.name, strlen(stat.name) - 4);
+    if (name == NULL) return tare_fail_memory(err, strlen(stat.name));
     if (check_entry(&stat, err) != TARE_OK) return tare_within(err, "array '%s'", name);
-    entry added = { name, index, stat.size, stat.comp_method == ZIP_CM_STORE };
+    entry added = { .name = name, .index = index, .size = stat.size, .is_stored = stat.comp_method == ZIP_CM_STORE };
     return tare_vec_push(npz->arena, &npz->entries, added) ? TARE_OK : tare_fail_memory(err, 0);
 }
 
@@ -141,6 +146,36 @@ void tare_npz_close(tare_npz *npz) {
     tare_arena_free(npz->arena);
 }
 
+static tare_status list_files(tare_npz *npz, const char *path, tare_error *err) {
+    const char **names;
+    size_t count;
+    TARE_TRY(tare_path_list(path, npz->arena, &names, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(names[i]);
+        entry e = { .path = tare_arena_printf(npz->arena, "%s/%s", path, names[i]), .is_stored = true };
+        if (e.path == NULL) return tare_fail_memory(err, 0);
+        if (!is_array_file(names[i]) || !tare_path_is_file(e.path, &e.size)) continue;
+        e.name = tare_arena_copy(npz->arena, names[i], length - 4);
+        if (e.name == NULL || !tare_vec_push(npz->arena, &npz->entries, e)) return tare_fail_memory(err, 0);
+    }
+    return npz->entries.count > 0 ? TARE_OK : tare_fail(err, TARE_E_USAGE, "%s: has no .npy files", path);
+}
+
+tare_status tare_npz_open_directory(tare_npz **out, const char *path, tare_error *err) {
+    *out = NULL;
+    tare_npz *npz = NULL;
+    TARE_TRY(new_npz(&npz, err));
+    tare_status status = list_files(npz, path, err);
+    if (status == TARE_OK) {
+        *out = npz;
+    } else {
+        tare_npz_close(npz);
+    }
+    return status;
+}
+
+bool tare_npz_is_directory(const tare_npz *npz) { return npz->zip == NULL; }
+
 size_t tare_npz_count(const tare_npz *npz) { return npz->entries.count; }
 
 const char *tare_npz_name(const tare_npz *npz, size_t index) { return npz->entries.at[index].name; }
@@ -180,8 +215,24 @@ static tare_status skip(zip_file_t *file, bool is_stored, size_t offset, tare_er
     return TARE_OK;
 }
 
+static tare_status read_file(const entry *e, size_t offset, size_t size, void *to, tare_error *err) {
+    tare_file file;
+    TARE_TRY(tare_file_open(&file, e->path, err));
+    tare_status status = TARE_OK;
+    if (file.size != e->size) {
+        tare_fail(err, TARE_E_IO, "had %llu bytes and has %zu: it changes while it is read",
+                  (unsigned long long)e->size, file.size);
+        status = tare_within(err, "%s", e->path);
+    } else {
+        memcpy(to, file.data + offset, size);
+    }
+    tare_file_close(&file);
+    return status;
+}
+
 static tare_status read_part(tare_npz *npz, size_t index, size_t offset, size_t size, void *to, tare_error *err) {
     const entry *e = &npz->entries.at[index];
+    if (e->path != NULL) return read_file(e, offset, size, to, err);
     zip_file_t *file = zip_fopen_index(npz->zip, e->index, 0);
     if (file == NULL) {
         fail_zip(err, zip_get_error(npz->zip));

@@ -12,6 +12,9 @@ typedef struct tare_npz tare_npz;
 /* Opens a file, or bytes that outlive it. Entries that do not end in .npy are left out. */
 tare_status tare_npz_open(tare_npz **out, const char *path, tare_error *err);
 tare_status tare_npz_open_bytes(tare_npz **out, const uint8_t *bytes, size_t size, tare_error *err);
+/* The .npy files of a directory, as if they lay in one archive; at least one. Each is opened when it is read. */
+tare_status tare_npz_open_directory(tare_npz **out, const char *path, tare_error *err);
+bool tare_npz_is_directory(const tare_npz *npz);
 void tare_npz_close(tare_npz *npz); /* NULL is fine */
 
 size_t tare_npz_count(const tare_npz *npz);

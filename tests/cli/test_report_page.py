@@ -24,7 +24,8 @@ RUNS = {
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
     "tare-quantize/1": [["quantize", DIGITS, *DATA, "--keep-float", "conv0", "-o", "{out}.onnx"],
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
-    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC]],
+    "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC],
+                       ["compare", "{raw}", "{other}", "--data", "random:2", "--nodes"]],
     "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS, *METRIC]],
     "tare-run/1": [["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
                    ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
@@ -113,6 +114,7 @@ def places(digits_int8, tare, tmp_path_factory):
                         {"w": f32([[1e-9], [1e-9]]), "b": f32([1e3])}),  # a warning
         "huge": model([node("Max", "x low", "y")], {"x": [2, 3]}, "y", {"low": f32([-3.4e38])}),
     }
+    models["other"] = model([node("Neg", "x", "n"), node("Relu", "x", "y")], {"x": [2, 3]}, "y")
     for name, made in models.items():
         onnx.save(made, folder / f"{name}.onnx")
     return {**{name: folder / f"{name}.onnx" for name in models}, "int8": digits_int8, "out": folder / "out",

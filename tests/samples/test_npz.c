@@ -144,7 +144,7 @@ static void test_dump(void **state) {
     tare_dump_close(dump);
 
     assert_ok(tare_dump_open(&dump, test_path(folder, "b.npz"), &err)); /* one file is a dump of one sample */
-    assert_true(tare_dump_is_file(dump));
+    assert_true(tare_dump_is_single(dump));
     assert_int_equal(tare_dump_count(dump), 1);
     assert_string_equal(tare_dump_id(dump, 0), "b");
     assert_ok(tare_dump_get(dump, 0, &npz, &err));
@@ -164,7 +164,7 @@ static void test_dumps_of_others(void **state) {
     (void)state;
     const char *folder = test_directory();
     tare_dump *dump;
-    assert_error(tare_dump_open(&dump, folder, &err), TARE_E_USAGE, "no .npz files");
+    assert_error(tare_dump_open(&dump, folder, &err), TARE_E_USAGE, "is no dump: wanted <id>.npz");
     test_write_file(test_path(folder, "2.npz"), "", 0);
     test_write_file(test_path(folder, "10.npz"), "", 0);
     test_write_file(test_path(folder, "notes"), "", 0);
