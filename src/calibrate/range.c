@@ -44,7 +44,7 @@ static tare_status add_page(tare_range *range, int binade, const uint64_t *bins,
 /* One binade of a sign; the numbers above all binades are not finite. */
 static tare_status take_page(tare_range *range, tare_counts *counts, int binade, tare_arena *arena, tare_error *err) {
     uint64_t *bins = counts->bins + binade * TARE_RANGE_BINS;
-    if (!any(bins)) return TARE_OK;
+    if (!range->page[binade] && !any(bins)) return TARE_OK; /* most have been met before */
     tare_status status = (binade & 255) < 255 ? add_page(range, binade, bins, arena, err) : TARE_OK;
     if (!(binade & 255)) range->zeros += bins[0]; /* with what is below 2^-133 */
     memset(bins, 0, TARE_RANGE_BINS * sizeof *bins);

@@ -128,16 +128,22 @@ static tare_status list_readers(job *j, size_t index, tare_error *err) {
 
 /* ---- trying ---- */
 
+static double add_lanes(const double *lanes) {
+    double sum = 0;
+    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
+    return sum;
+}
+
 /* Of numbers that lie alike. In lanes, so that the order of adding is the same for every compiler. What is not finite in
  * float says nothing; what becomes so is as bad as can be. */
 static double square_error(const float *tried, const float *real, size_t count) {
-    double lanes[LANES] = { 0 }, sum = 0;
+    double lanes[LANES] = { 0 };
     for (size_t i = 0; i + LANES <= count; i += LANES)
         for (size_t k = 0; k < LANES; k++) {
             const double d = (double)(tried[i + k] - real[i + k]);
             lanes[k] += d * d;
         }
-    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
+    double sum = add_lanes(lanes);
     const bool is_plain = isfinite(sum);
     if (!is_plain) sum = 0;
     for (size_t i = is_plain ? count - count % LANES : 0; i < count; i++) {
@@ -147,14 +153,15 @@ static double square_error(const float *tried, const float *real, size_t count) 
     return sum;
 }
 
+static inline double if_finite(float real) { return fabsf(real) <= FLT_MAX ? (double)real : 0; }
+
 static double square(const float *real, size_t count) {
-    double lanes[LANES] = { 0 }, sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double r = (double)real[i];
-        if (isfinite(real[i])) lanes[i % LANES] += r * r;
-    }
-    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
-    return sum;
+    double lanes[LANES] = { 0 };
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++) lanes[k] += if_finite(real[i + k]) * if_finite(real[i + k]);
+    for (; i < count; i++) lanes[i % LANES] += if_finite(real[i]) * if_finite(real[i]);
+    return add_lanes(lanes);
 }
 
 /* How far a number lies outside. */
@@ -163,24 +170,24 @@ static inline double beyond_codes(float real, float lo, float hi) {
     return (double)(real - (high > lo ? high : lo));
 }
 
+static double square_beyond(const float *real, size_t count, float lo, float hi) {
+    double lanes[LANES] = { 0 };
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            const double beyond = beyond_codes(real[i + k], lo, hi);
+            lanes[k] += beyond * beyond;
+        }
+    for (; i < count; i++) lanes[i % LANES] += beyond_codes(real[i], lo, hi) * beyond_codes(real[i], lo, hi);
+    return add_lanes(lanes);
+}
+
 /* The same of a rounded input, where clipping counts as it does in what is expected; per number. */
 static double input_error(const float *rounded, const float *real, size_t count, const tare_quant *quant) {
     const float step = quant->scale[0];
     const float lo = step * (float)(tare_dtype_lowest(quant->code) - quant->zero_point[0]),
                 hi = step * (float)(tare_dtype_highest(quant->code) - quant->zero_point[0]);
-    double inside[LANES] = { 0 }, outside[LANES] = { 0 }, sum = 0;
-    for (size_t i = 0; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) {
-            const double d = (double)(rounded[i + k] - real[i + k]), beyond = beyond_codes(real[i + k], lo, hi);
-            inside[k] += d * d;
-            outside[k] += beyond * beyond;
-        }
-    for (size_t i = count - count % LANES; i < count; i++) {
-        const double d = (double)(rounded[i] - real[i]), beyond = beyond_codes(real[i], lo, hi);
-        inside[0] += d * d;
-        outside[0] += beyond * beyond;
-    }
-    for (size_t k = 0; k < LANES; k++) sum += inside[k] + (tare_clip_weight - 1) * outside[k];
+    const double sum = square_error(rounded, real, count) + (tare_clip_weight - 1) * square_beyond(real, count, lo, hi);
     return count && isfinite(sum) ? sum / (double)count : 0;
 }
 
