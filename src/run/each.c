@@ -26,6 +26,13 @@ static tare_status handle(const tare_each *each, size_t index, outcome *o, void 
     return status;
 }
 
+/* By the caller's thread alone, which is the pool's thread 0: beginning and end are told whoever did the work. */
+static void tell(state *s, size_t done) {
+    if (tare_log_progress(s->each->log, s->each->job, done, s->each->count)) return;
+    atomic_store(&s->interrupted, true);
+    atomic_store(&s->stop, true);
+}
+
 static void work(void *context, size_t i, size_t thread) {
     state *s = context;
     outcome *o = &s->outcomes[thread];
@@ -38,10 +45,7 @@ static void work(void *context, size_t i, size_t thread) {
         return;
     }
     const size_t done = atomic_fetch_add(&s->done, 1) + 1;
-    if (thread == 0 && !tare_log_progress(s->each->log, s->each->job, done, s->each->count)) {
-        atomic_store(&s->interrupted, true);
-        atomic_store(&s->stop, true);
-    }
+    if (thread == 0) tell(s, done);
 }
 
 static tare_status first_failure(const state *s, size_t threads, tare_error *err) {
@@ -66,7 +70,9 @@ tare_status tare_each_sample(const tare_each *each, tare_error *err) {
     for (size_t i = 0; status == TARE_OK && i < threads; i++)
         if (!(s.outcomes[i].arena = tare_arena_new())) status = tare_fail_memory(err, 0);
     if (status == TARE_OK) {
+        tell(&s, 0);
         tare_pool_run(each->pool, each->count, work, &s);
+        tell(&s, each->count);
         status = first_failure(&s, threads, err);
     }
     for (size_t i = 0; s.outcomes && i < threads; i++) tare_arena_free(s.outcomes[i].arena);
