@@ -34,6 +34,8 @@ tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, con
     tare_calibrate_options calibrate;
     TARE_TRY(tare_calibrate_options_from(&calibrate, options, work, err));
     TARE_TRY(tare_calibrate_options_shard(shard, &calibrate, err));
+    const tare_quantize_options any = { .target = tare_target_at(0), .skip_nonfinite = calibrate.skip_nonfinite };
+    TARE_TRY(told(model, tare_quantize_check_finite(model, &any, log, err), err)); /* else a sample gets the blame */
     return calibrate_finite(out, model, samples, &calibrate, log, err);
 }
 
