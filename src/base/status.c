@@ -25,7 +25,7 @@ const char *tare_status_name(tare_status status) {
 }
 
 /* The arguments may point into err->text, so it is overwritten only at the end. */
-tare_status tare_fail(tare_error *err, tare_status status, const char *format, ...) {
+tare_status tare_fail_text(tare_error *err, tare_status status, const char *format, ...) {
     assert(status != TARE_OK);
     char raw[TARE_ERROR_SIZE];
     va_list args;
@@ -37,7 +37,7 @@ tare_status tare_fail(tare_error *err, tare_status status, const char *format, .
     return status;
 }
 
-tare_status tare_fail_memory(tare_error *err, size_t size) {
+tare_status tare_fail_memory_text(tare_error *err, size_t size) {
     if (size == 0) return tare_fail(err, TARE_E_LIMIT, "out of memory");
     return tare_fail(err, TARE_E_LIMIT, "out of memory, %zu bytes wanted", size);
 }

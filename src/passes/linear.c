@@ -89,17 +89,17 @@ static void channels_of(const tare_linear *l, int64_t i, int64_t *output, int64_
     case TARE_LINEAR_CONV: /* [outputs, inputs / groups, …] */
         *output = pair / inputs_per_group;
         *input = *output / per_group * inputs_per_group + pair % inputs_per_group;
-        break;
+        return;
     case TARE_LINEAR_TRANSPOSED: /* [inputs, outputs / groups, …] */
         *input = pair / per_group;
         *output = *input / inputs_per_group * per_group + pair % per_group;
-        break;
+        return;
     case TARE_LINEAR_GEMM:
-    case TARE_LINEAR_MATMUL: /* [inputs, outputs], or turned */
-        *output = l->is_column_major ? pair / l->inputs % l->channels : pair % l->channels;
-        *input = l->is_column_major ? pair % l->inputs : pair / l->channels % l->inputs;
-        break;
+    case TARE_LINEAR_MATMUL: break;
     }
+    /* [inputs, outputs], or turned */
+    *output = l->is_column_major ? pair / l->inputs % l->channels : pair % l->channels;
+    *input = l->is_column_major ? pair % l->inputs : pair / l->channels % l->inputs;
 }
 
 /* ---- constants per channel ---- */
