@@ -20,6 +20,12 @@ typedef struct tare_recipe {
  * as the recipe is used. Errors are "PATH: line:col: key: what". */
 TARE_API tare_status tare_recipe_read(tare_recipe *out, const char *path, tare_field_store *store, tare_error *err);
 
+/* One that says nothing: all members have their defaults. */
+TARE_API void tare_recipe_init(tare_recipe *out);
+/* "KEY=VALUE" on top of it: a key by its path ("quantization.defaults.method", "inputs[1].data"), a value in YAML. Files
+ * are relative to the working directory. */
+TARE_API tare_status tare_recipe_set(tare_recipe *recipe, const char *text, tare_field_store *store, tare_error *err);
+
 /* The JSON schema of recipes, in `store`; NULL: no memory. */
 TARE_API const char *tare_recipe_schema(tare_field_store *store);
 

@@ -73,6 +73,15 @@ static tare_status check_contracts(const tare_data_options *options, const tare_
                      options->inputs.count);
 }
 
+/* An input that only --set speaks of may have none. */
+static tare_status check_data(const tare_data_options *options, tare_error *err) {
+    const tare_input_options *inputs = options->inputs.at;
+    for (size_t i = 0; i < options->inputs.count; i++)
+        if (!inputs[i].data)
+            return tare_fail(err, TARE_E_USAGE, "--data is needed: the recipe's inputs[%zu] has no data", i);
+    return TARE_OK;
+}
+
 static void from_inputs(tare_source *sources, const tare_data_options *options, const tare_preprocess *preprocess) {
     const tare_input_options *inputs = options->inputs.at;
     const size_t count = options->inputs.count;
@@ -105,6 +114,7 @@ tare_status tare_samples_from_options(tare_samples **out, const tare_model *mode
     tare_source *sources = arena ? tare_arena_alloc(arena, count, sizeof *sources) : NULL;
     tare_status status = sources ? TARE_OK : tare_fail_memory(err, 0);
     if (status == TARE_OK) status = check_contracts(options, preprocess, err);
+    if (status == TARE_OK && by_recipe) status = check_data(options, err);
     if (status == TARE_OK && by_recipe) from_inputs(sources, options, preprocess);
     if (status == TARE_OK && !by_recipe) from_texts(sources, model, options, preprocess, arena);
     tare_samples *samples = NULL;

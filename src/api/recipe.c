@@ -90,6 +90,12 @@ tare_status tare_recipe_read(tare_recipe *out, const char *path, tare_field_stor
     return tare_section_read(&root, out, path, tare_field_store_arena(store), err);
 }
 
+void tare_recipe_init(tare_recipe *out) { tare_section_set_defaults(&root, out); }
+
+tare_status tare_recipe_set(tare_recipe *recipe, const char *text, tare_field_store *store, tare_error *err) {
+    return tare_section_set(&root, recipe, text, tare_field_store_arena(store), err);
+}
+
 const char *tare_recipe_schema(tare_field_store *store) {
     tare_text text = { .arena = tare_field_store_arena(store) };
     tare_error err;

@@ -47,12 +47,14 @@ const cli_verb *cli_verb_at(size_t index);
 tare_status cli_verb_get(const char *name, const cli_verb **verb, tare_error *err);
 extern const tare_field cli_common_fields[];
 
-/* The option --recipe, a group of verbs that take one. What a recipe says comes before the other options, which change it. */
+/* The options --recipe and --set, a group of verbs that take them. What a recipe says comes first, then --set, then the
+ * other options: the later changes the earlier. */
 typedef struct cli_recipe_options {
     const char *recipe;
+    tare_strings set;
 } cli_recipe_options;
 extern const tare_field cli_recipe_fields[];
-/* Finds --recipe among the arguments and fills the groups of the record from it; the model is the first operand when there
+/* Finds --recipe and --set among the arguments and fills the groups of the record from them; the model is the first operand when there
  * is none. */
 tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, void *record, const char **model,
                              tare_field_store *store, tare_error *err);

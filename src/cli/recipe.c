@@ -1,4 +1,4 @@
-/* Option --recipe: what the file says goes into the verb's record before the command line does. */
+/* Options --recipe and --set: what they say goes into the verb's record before the command line does. */
 #include <string.h>
 
 #include "cli.h"
@@ -6,17 +6,45 @@
 const tare_field cli_recipe_fields[] = {
     { "recipe", TARE_FIELD_STRING, offsetof(cli_recipe_options, recipe), TARE_FIELD_PATH, .metavar = "R.yaml",
       .help = "what to do, from a file; options given beside it change it" },
+    { "set", TARE_FIELD_STRINGS, offsetof(cli_recipe_options, set), TARE_FIELD_ONE, .metavar = "KEY=VALUE",
+      .help = "one key of a recipe, with or without --recipe: quantization.defaults.method=mse, inputs[0].data=DIR" },
     { .type = TARE_FIELD_END },
 };
 
+/* The value of `--name` if the argument is that option; *at goes on over a value that is an argument of its own. */
+static const char *value_of(const char *name, int count, char **arguments, int *at) {
+    const char *argument = arguments[*at];
+    const size_t length = strlen(name);
+    if (strncmp(argument, "--", 2) || strncmp(argument + 2, name, length)) return NULL;
+    if (argument[2 + length] == '=') return argument + 3 + length;
+    return argument[2 + length] || *at + 1 == count ? NULL : arguments[++*at];
+}
+
 /* The path behind --recipe; NULL: none is given. The last one counts, as for every option. */
-static const char *find_path(int count, char **arguments) {
-    const char *path = NULL;
+static const char *find_path(int count, char **arguments, bool *is_set) {
+    const char *path = NULL, *found;
     for (int i = 0; i < count && strcmp(arguments[i], "--"); i++) {
-        if (!strncmp(arguments[i], "--recipe=", 9)) path = arguments[i] + 9;
-        if (!strcmp(arguments[i], "--recipe") && i + 1 < count) path = arguments[++i];
+        if ((found = value_of("recipe", count, arguments, &i)))
+            path = found;
+        else if (value_of("set", count, arguments, &i))
+            *is_set = true;
     }
     return path;
+}
+
+/* Each --set, in the order in which they are given. */
+static tare_status set_keys(tare_recipe *recipe, int count, char **arguments, tare_field_store *store,
+                            tare_error *err) {
+    for (int i = 0; i < count && strcmp(arguments[i], "--"); i++) {
+        const char *text = value_of("set", count, arguments, &i);
+        if (!text || tare_recipe_set(recipe, text, store, err) == TARE_OK) continue;
+        char told[sizeof err->text];
+        const tare_status status = err->status == TARE_E_MALFORMED ? TARE_E_USAGE : err->status;
+        memcpy(told, err->text, sizeof told);
+        cli_usage(err, "--set: %.480s", told);
+        return err->status = status;
+    }
+    return TARE_OK;
 }
 
 /* The part of a recipe that a table's struct gets. */
@@ -46,10 +74,13 @@ tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, 
     bool takes_one = false;
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
         takes_one = takes_one || verb->groups[g].fields == cli_recipe_fields;
-    const char *path = takes_one ? find_path(count, arguments) : NULL;
-    if (!path) return TARE_OK;
+    bool is_set = false;
+    const char *path = takes_one ? find_path(count, arguments, &is_set) : NULL;
+    if (!path && !is_set) return TARE_OK;
     tare_recipe recipe;
-    tare_status status = tare_recipe_read(&recipe, path, store, err);
+    tare_recipe_init(&recipe);
+    tare_status status = path ? tare_recipe_read(&recipe, path, store, err) : TARE_OK;
+    if (status == TARE_OK) status = set_keys(&recipe, count, arguments, store, err);
     if (status != TARE_OK) return status;
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++) {
         char *member = (char *)record + verb->groups[g].offset;

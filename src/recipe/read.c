@@ -1,6 +1,7 @@
 /* YAML events to records, by the tables. The stack is as deep as the tree of sections, whatever the file holds. */
 #include <assert.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -17,6 +18,7 @@ typedef struct reader {
     yaml_event_t event; /* the one read last */
     bool has_event;
     const char *folder; /* of the recipe with its '/', or "" */
+    bool has_no_place;  /* it is one value from a command line: no line and column are told */
     tare_arena *arena;
     tare_error *err;
 } reader;
@@ -26,6 +28,7 @@ static tare_status read_section(reader *r, const tare_section *section, void *ou
 /* ---- errors ---- */
 
 static tare_status at_mark(const reader *r, yaml_mark_t mark) {
+    if (r->has_no_place) return r->err->status;
     return tare_within(r->err, "%zu:%zu", mark.line + 1, mark.column + 1);
 }
 
@@ -182,7 +185,7 @@ static size_t find_key(const tare_section *section, const char *key, const tare_
     return KEYS_MAX;
 }
 
-static tare_status unknown_key(const reader *r, const tare_section *section, const char *where) {
+static tare_status unknown_key(const reader *r, const tare_section *section, const char *key, const char *where) {
     const char *names[KEYS_MAX + 1];
     char list[400] = "";
     size_t count = 0, used = 0;
@@ -194,9 +197,9 @@ static tare_status unknown_key(const reader *r, const tare_section *section, con
     for (size_t i = 0; i < count && used < sizeof list - 64; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : " ", names[i]);
     }
-    const char *near = tare_text_nearest(scalar(r), names);
-    if (near != NULL) return fail_here(r, where, "no key '%.64s'; did you mean '%s'?", scalar(r), near);
-    return fail_here(r, where, "no key '%.64s'; there are: %s", scalar(r), list);
+    const char *near = tare_text_nearest(key, names);
+    if (near != NULL) return fail_here(r, where, "no key '%.64s'; did you mean '%s'?", key, near);
+    return fail_here(r, where, "no key '%.64s'; there are: %s", key, list);
 }
 
 static tare_status check_required(reader *r, const tare_section *section, const size_t *had, yaml_mark_t start,
@@ -225,7 +228,7 @@ static tare_status read_keys(reader *r, const tare_section *section, void *recor
         if (r->event.type != YAML_SCALAR_EVENT)
             return fail_here(r, where, "a key is a word, not %s", word_of(r->event.type));
         size_t index = find_key(section, scalar(r), &field, &inner);
-        if (index == KEYS_MAX) return unknown_key(r, section, where);
+        if (index == KEYS_MAX) return unknown_key(r, section, scalar(r), where);
         const char *path = join(r, where, field != NULL ? field->name : inner->name);
         if (path == NULL) return tare_fail_memory(r->err, 0);
         if (had[index] != 0) return fail_here(r, path, "is here twice; the first is on line %zu", had[index]);
@@ -302,16 +305,24 @@ static tare_status expect(reader *r, yaml_event_type_t type, const char *otherwi
     return r->event.type == type ? TARE_OK : fail_here(r, "", "%s", otherwise);
 }
 
-static tare_status read_document(reader *r, const tare_section *root, void *record) {
+static tare_status begin_document(reader *r, const char *if_empty) {
     TARE_TRY(expect(r, YAML_STREAM_START_EVENT, "is no YAML"));
-    TARE_TRY(expect(r, YAML_DOCUMENT_START_EVENT, "the recipe is empty"));
-    if (r->event.data.document_start.tag_directives.start != r->event.data.document_start.tag_directives.end) {
-        return fail_here(r, "", "tags are not read; leave the %%TAG line out");
-    }
-    TARE_TRY(next(r));
-    TARE_TRY(read_mapping(r, root, record, ""));
+    TARE_TRY(expect(r, YAML_DOCUMENT_START_EVENT, if_empty));
+    if (r->event.data.document_start.tag_directives.start == r->event.data.document_start.tag_directives.end)
+        return TARE_OK;
+    return fail_here(r, "", "tags are not read; leave the %%TAG line out");
+}
+
+static tare_status end_document(reader *r) {
     TARE_TRY(expect(r, YAML_DOCUMENT_END_EVENT, "something follows the recipe"));
     return expect(r, YAML_STREAM_END_EVENT, "a second document follows; a recipe is one");
+}
+
+static tare_status read_document(reader *r, const tare_section *root, void *record) {
+    TARE_TRY(begin_document(r, "the recipe is empty"));
+    TARE_TRY(next(r));
+    TARE_TRY(read_mapping(r, root, record, ""));
+    return end_document(r);
 }
 
 static const char *folder_of(const char *path, tare_arena *arena) {
@@ -319,24 +330,30 @@ static const char *folder_of(const char *path, tare_arena *arena) {
     return tare_arena_copy(arena, path, slash == NULL ? 0 : (size_t)(slash - path) + 1);
 }
 
+static tare_status begin_bytes(reader *r, const void *bytes, size_t size) {
+    if (size > TARE_RECIPE_BYTES_MAX) {
+        return tare_fail(r->err, TARE_E_LIMIT, "has %zu bytes, a recipe has at most %d", size,
+                         (int)TARE_RECIPE_BYTES_MAX);
+    }
+    if (!yaml_parser_initialize(&r->parser)) return tare_fail_memory(r->err, 0);
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, bytes, size);
+    return TARE_OK;
+}
+
+static void end_bytes(reader *r) {
+    if (r->has_event) yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
+}
+
 tare_status tare_section_read_bytes(const tare_section *root, void *record, const char *path, const void *bytes,
                                     size_t size, tare_arena *arena, tare_error *err) {
     reader r = { .arena = arena, .err = err, .folder = folder_of(path, arena) };
     tare_section_set_defaults(root, record);
-    tare_status status;
-    if (r.folder == NULL) {
-        status = tare_fail_memory(err, 0);
-    } else if (size > TARE_RECIPE_BYTES_MAX) {
-        status =
-            tare_fail(err, TARE_E_LIMIT, "has %zu bytes, a recipe has at most %d", size, (int)TARE_RECIPE_BYTES_MAX);
-    } else if (!yaml_parser_initialize(&r.parser)) {
-        status = tare_fail_memory(err, 0);
-    } else {
-        yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&r.parser, bytes, size);
+    tare_status status = r.folder == NULL ? tare_fail_memory(err, 0) : begin_bytes(&r, bytes, size);
+    if (status == TARE_OK) {
         status = read_document(&r, root, record);
-        if (r.has_event) yaml_event_delete(&r.event);
-        yaml_parser_delete(&r.parser);
+        end_bytes(&r);
     }
     return status == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
 }
@@ -347,6 +364,122 @@ tare_status tare_section_read(const tare_section *root, void *record, const char
     TARE_TRY(tare_file_open(&file, path, err));
     tare_status status = tare_section_read_bytes(root, record, path, file.data, file.size, arena, err);
     tare_file_close(&file);
+    return status;
+}
+
+/* ---- one key ---- */
+
+/* Where a path of keys has led so far. */
+typedef struct place {
+    const tare_section *section;
+    void *record;
+    const tare_field *field; /* NULL: the section itself */
+    bool is_item;            /* the record is an item of the section's list, not what is around it */
+} place;
+
+/* "[2]" behind a list's key, or the only item when there is none. One behind the last is added. */
+static tare_status enter_item(reader *r, const tare_section *section, const char **at, void **record,
+                              const char *where) {
+    tare_records *list = *record;
+    char *end;
+    size_t index = 0;
+    if (**at == '[') {
+        unsigned long long number = strtoull(*at + 1, &end, 10);
+        if (end == *at + 1 || *end != ']' || (*at)[1] == '-' || number > ITEMS_MAX)
+            return fail_here(r, where, "'%.20s' is no index such as [0]", *at);
+        index = (size_t)number;
+        *at = end + 1;
+    } else if (list->count > 1) {
+        return fail_here(r, where, "has %zu items; say which, as %s[0]", list->count, where);
+    }
+    if (index > list->count || index == ITEMS_MAX)
+        return fail_here(r, where, "has %zu items; [%zu] would be the next", list->count, list->count);
+    char *items = tare_arena_alloc(r->arena, list->count + 1, section->item_size);
+    if (items == NULL) return tare_fail_memory(r->err, section->item_size);
+    if (list->count > 0) memcpy(items, list->at, list->count * section->item_size);
+    if (index == list->count) tare_section_set_defaults(section, items + list->count++ * section->item_size);
+    list->at = items;
+    *record = items + index * section->item_size;
+    return TARE_OK;
+}
+
+/* Where a key of this name is deeper in the tree, the first there is; NULL: nowhere, or no memory. */
+static const char *find_deeper(const reader *r, const tare_section *section, const char *key, const char *where) {
+    const tare_field *field;
+    const tare_section *inner;
+    for (const tare_section *s = section->inner; s != NULL && s->name != NULL; s++) {
+        const char *path = join(r, where, s->name);
+        if (path == NULL) return NULL;
+        if (find_key(s, key, &field, &inner) != KEYS_MAX)
+            return join(r, path, field != NULL ? field->name : inner->name);
+        path = find_deeper(r, s, key, path);
+        if (path != NULL) return path;
+    }
+    return NULL;
+}
+
+static tare_status fail_key(reader *r, const tare_section *section, const char *key, const char *where) {
+    const char *deeper = find_deeper(r, section, key, where);
+    if (deeper == NULL) return unknown_key(r, section, key, where);
+    return fail_here(r, where, "no key '%.64s'; did you mean '%s'?", key, deeper);
+}
+
+/* Goes along "a.b[1].c" to what it names; `where` is the path as far as it is gone. */
+static tare_status follow(reader *r, const char *path, place *p, const char **where) {
+    const char *at = path;
+    for (;;) {
+        const size_t length = strcspn(at, ".[");
+        const tare_field *field;
+        const tare_section *inner;
+        const char *key = tare_arena_copy(r->arena, at, length);
+        if (key == NULL) return tare_fail_memory(r->err, length);
+        if (find_key(p->section, key, &field, &inner) == KEYS_MAX) return fail_key(r, p->section, key, *where);
+        *where = join(r, *where, field != NULL ? field->name : inner->name);
+        if (*where == NULL) return tare_fail_memory(r->err, 0);
+        at += length;
+        if (field != NULL) {
+            p->field = field;
+            return *at == '\0' ? TARE_OK : fail_here(r, *where, "has no keys of its own: '%.64s'", at);
+        }
+        p->section = inner;
+        if (*at == '\0') return TARE_OK; /* a section: its record is still the one around it */
+        p->record = (char *)p->record + inner->offset;
+        if (inner->item_size > 0) TARE_TRY(enter_item(r, inner, &at, &p->record, *where));
+        p->is_item = *at == '\0' && inner->item_size > 0;
+        if (p->is_item) return TARE_OK;
+        if (*at != '.') return fail_here(r, *where, "wants a key behind it, as %s.KEY", *where);
+        at++;
+    }
+}
+
+static tare_status set_place(reader *r, const place *p, const char *where) {
+    if (begin_document(r, "has no value") != TARE_OK) return tare_within(r->err, "%s", where);
+    if (p->is_item) {
+        TARE_TRY(next(r));
+        tare_section_set_defaults(p->section, p->record);
+        TARE_TRY(read_mapping(r, p->section, p->record, where));
+    } else if (p->field == NULL) {
+        TARE_TRY(read_section(r, p->section, p->record, where));
+    } else {
+        TARE_TRY(read_field(r, p->field, p->record, where));
+        const char *fault = p->section->check == NULL ? NULL : p->section->check(p->record);
+        if (fault != NULL) return fail_here(r, where, "%s", fault);
+    }
+    return end_document(r);
+}
+
+tare_status tare_section_set(const tare_section *root, void *record, const char *text, tare_arena *arena,
+                             tare_error *err) {
+    const char *equals = strchr(text, '='), *where = "";
+    if (equals == NULL || equals == text) return tare_fail(err, TARE_E_USAGE, "'%.64s' is not KEY=VALUE", text);
+    const char *path = tare_arena_copy(arena, text, (size_t)(equals - text));
+    if (path == NULL) return tare_fail_memory(err, 0);
+    reader r = { .arena = arena, .err = err, .folder = "", .has_no_place = true };
+    place p = { .section = root, .record = record };
+    TARE_TRY(follow(&r, path, &p, &where));
+    TARE_TRY(begin_bytes(&r, equals + 1, strlen(equals + 1)));
+    tare_status status = set_place(&r, &p, where);
+    end_bytes(&r);
     return status;
 }
 

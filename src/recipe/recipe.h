@@ -35,6 +35,12 @@ tare_status tare_section_read(const tare_section *root, void *record, const char
 tare_status tare_section_read_bytes(const tare_section *root, void *record, const char *path, const void *bytes,
                                     size_t size, tare_arena *arena, tare_error *err);
 
+/* "KEY=VALUE": one key of a record that was read, or has its defaults, by its path ("quantization.defaults.method",
+ * "inputs[1].data"); the value is YAML. A list's index may be left out where the list has one item or none; one more than
+ * there are adds one. Files are relative to the working directory. Errors are "key: what". */
+tare_status tare_section_set(const tare_section *root, void *record, const char *text, tare_arena *arena,
+                             tare_error *err);
+
 bool tare_section_leaves_out(const tare_section *section, const char *name);
 /* The defaults alone. */
 void tare_section_set_defaults(const tare_section *section, void *record);
