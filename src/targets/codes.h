@@ -4,6 +4,7 @@
 #define TARE_TARGETS_CODES_H
 
 #include "kernels/requant.h"
+#include "ops/spans.h"
 #include "ops/window.h"
 #include "targets/target.h"
 
@@ -40,20 +41,33 @@ typedef struct tare_conv_codes {
     const int32_t *bias;    /* NULL: none */
     const uint8_t *padding; /* a pixel of zero points */
     size_t sums, scratch;   /* bytes: before a thread's sums, and of a thread in all */
-    tare_requant requant;   /* its arrays are the target's to fill */
+    tare_requant requant;
 } tare_conv_codes;
 
 /* s_x · s_w of a channel, in f32. */
 float tare_conv_product_scale(const tare_int_node *n, size_t channel);
+/* What a channel's sums are multiplied by. */
+typedef double tare_conv_ratio(const tare_int_node *n, size_t channel);
+/* s_x · s_w / s_y, in f64. */
+double tare_conv_ratio_f64(const tare_int_node *n, size_t channel);
 /* Constant weights of 8 bits, with a scale per output channel or one; bias, if any, constant s32 codes. */
 const char *tare_conv_codes_refuses(const tare_int_node *n);
 /* Is the bias's scale further from s_x · s_w than this? Its codes are taken as if it were that. */
 const char *tare_conv_bias_refuses(const tare_int_node *n, float absolute, float relative);
-tare_status tare_conv_codes_prepare(tare_conv_codes **out, tare_requant_kind kind, const tare_int_node *n,
+/* Weights without zero points. */
+const char *tare_conv_weight_refuses(const tare_int_node *n);
+tare_status tare_conv_codes_prepare(const tare_int_node *n, tare_requant_kind kind, tare_conv_ratio *ratio,
                                     tare_prepare *prepare, tare_error *err);
 tare_status tare_conv_codes_run(const tare_call *call, tare_error *err);
 
-/* ---- sum_codes.c: Add by two tables of s32 ---- */
+/* ---- sum_codes.c: Add, and Add by two tables of s32 ---- */
+
+/* Runs `work` over the two broadcast operands; its context is a tare_pair_job. */
+typedef struct tare_pair_job {
+    const tare_call *call;
+    const tare_spans *spans;
+} tare_pair_job;
+void tare_pair_codes_run(const tare_call *call, tare_span_work *work);
 
 typedef struct tare_sum_codes {
     int32_t a[256], b[256]; /* by byte; the target's to fill, and so is the one channel of */

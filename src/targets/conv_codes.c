@@ -34,6 +34,18 @@ float tare_conv_product_scale(const tare_int_node *n, size_t channel) {
     return n->inputs[0]->scale[0] * w->scale[w->count == 1 ? 0 : channel];
 }
 
+double tare_conv_ratio_f64(const tare_int_node *n, size_t channel) {
+    const tare_quant *w = n->inputs[1];
+    return (double)n->inputs[0]->scale[0] * (double)w->scale[w->count == 1 ? 0 : channel] / (double)n->output->scale[0];
+}
+
+const char *tare_conv_weight_refuses(const tare_int_node *n) {
+    const tare_quant *w = n->inputs[1];
+    for (size_t c = 0; c < w->count; c++)
+        if (w->zero_point[c]) return "its weight has a zero point";
+    return NULL;
+}
+
 const char *tare_conv_bias_refuses(const tare_int_node *n, float absolute, float relative) {
     const tare_quant *bias = n->node->input_count > 2 ? n->inputs[2] : NULL, *weight = n->inputs[1];
     const size_t count = bias && bias->count > weight->count ? bias->count : weight->count;
@@ -78,7 +90,15 @@ static tare_status size_scratch(tare_conv_codes *c, tare_prepare *p, tare_error 
     return TARE_OK;
 }
 
-tare_status tare_conv_codes_prepare(tare_conv_codes **out, tare_requant_kind kind, const tare_int_node *n,
+static tare_status set_requant(tare_conv_codes *c, const tare_int_node *n, tare_requant_kind kind,
+                               tare_conv_ratio *ratio, const tare_prepare *p, tare_error *err) {
+    tare_requant_start(&c->requant, kind, n->output, p->clamp_lo, p->clamp_hi);
+    TARE_TRY(tare_requant_alloc(&c->requant, c->outputs, p->arena, err));
+    for (size_t m = 0; m < c->outputs; m++) tare_requant_set(&c->requant, m, ratio(n, m));
+    return TARE_OK;
+}
+
+tare_status tare_conv_codes_prepare(const tare_int_node *n, tare_requant_kind kind, tare_conv_ratio *ratio,
                                     tare_prepare *p, tare_error *err) {
     const tare_shape *x = &p->inputs[0]->shape;
     tare_conv_codes *c = tare_arena_alloc(p->arena, 1, sizeof *c);
@@ -101,10 +121,8 @@ tare_status tare_conv_codes_prepare(tare_conv_codes **out, tare_requant_kind kin
     memset(padding, (uint8_t)c->zero_point, c->channels);
     c->weights = weights;
     c->padding = padding;
-    tare_requant_start(&c->requant, kind, n->output, p->clamp_lo, p->clamp_hi);
-    TARE_TRY(tare_requant_alloc(&c->requant, c->outputs, p->arena, err));
-    p->state = *out = c;
-    return TARE_OK;
+    p->state = c;
+    return set_requant(c, n, kind, ratio, p, err);
 }
 
 /* ---- running ---- */

@@ -1,8 +1,14 @@
 /* Add on codes for targets whose sum is one of integers: a table for each operand, and a requantization. */
-#include "ops/spans.h"
 #include "targets/codes.h"
 
 enum { CHUNK = 256 };
+
+void tare_pair_codes_run(const tare_call *call, tare_span_work *work) {
+    tare_spans spans;
+    const tare_shape *shapes[] = { &call->inputs[0]->shape, &call->inputs[1]->shape };
+    tare_spans_init(&spans, &call->outputs[0]->shape, shapes, 2);
+    tare_spans_run(&spans, call->pool, work, &(tare_pair_job){ call, &spans });
+}
 
 tare_status tare_sum_codes_prepare(tare_sum_codes **out, tare_requant_kind kind, const tare_int_node *n,
                                    tare_prepare *p, tare_error *err) {
@@ -15,13 +21,8 @@ tare_status tare_sum_codes_prepare(tare_sum_codes **out, tare_requant_kind kind,
     return TARE_OK;
 }
 
-typedef struct job {
-    const tare_call *call;
-    const tare_spans *spans;
-} job;
-
 static void span(void *context, int64_t to_at, const int64_t *at, size_t count) {
-    const job *j = context;
+    const tare_pair_job *j = context;
     const tare_sum_codes *sum = j->call->state;
     const size_t a_step = tare_spans_stride(j->spans, 0), b_step = tare_spans_stride(j->spans, 1);
     const uint8_t *a = (const uint8_t *)j->call->inputs[0]->data + at[0];
@@ -38,10 +39,6 @@ static void span(void *context, int64_t to_at, const int64_t *at, size_t count) 
 
 tare_status tare_sum_codes_run(const tare_call *call, tare_error *err) {
     (void)err;
-    tare_spans spans;
-    job j = { call, &spans };
-    const tare_shape *shapes[] = { &call->inputs[0]->shape, &call->inputs[1]->shape };
-    tare_spans_init(&spans, &call->outputs[0]->shape, shapes, 2);
-    tare_spans_run(&spans, call->pool, span, &j);
+    tare_pair_codes_run(call, span);
     return TARE_OK;
 }

@@ -6,7 +6,6 @@
  * no fma). */
 #include <math.h>
 
-#include "ops/spans.h"
 #include "targets/codes.h"
 
 typedef struct state {
@@ -48,13 +47,8 @@ static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *
     return TARE_OK;
 }
 
-typedef struct job {
-    const tare_call *call;
-    const tare_spans *spans;
-} job;
-
 static void span(void *context, int64_t to_at, const int64_t *at, size_t count) {
-    const job *j = context;
+    const tare_pair_job *j = context;
     const state *s = j->call->state;
     const int first = s->first, second = 1 - first;
     const size_t a_step = tare_spans_stride(j->spans, first), b_step = tare_spans_stride(j->spans, second);
@@ -70,11 +64,7 @@ static void span(void *context, int64_t to_at, const int64_t *at, size_t count) 
 
 static tare_status run(const tare_call *call, tare_error *err) {
     (void)err;
-    tare_spans spans;
-    job j = { call, &spans };
-    const tare_shape *shapes[] = { &call->inputs[0]->shape, &call->inputs[1]->shape };
-    tare_spans_init(&spans, &call->outputs[0]->shape, shapes, 2);
-    tare_spans_run(&spans, call->pool, span, &j);
+    tare_pair_codes_run(call, span);
     return TARE_OK;
 }
 

@@ -6,8 +6,8 @@
 
 #include "targets/codes.h"
 
-static float scale_of(const tare_int_node *n, size_t channel) {
-    return tare_conv_product_scale(n, channel) / n->output->scale[0];
+static double ratio(const tare_int_node *n, size_t channel) {
+    return (double)(tare_conv_product_scale(n, channel) / n->output->scale[0]);
 }
 
 /* ONNX Runtime leaves a Conv in float whose bias is measured in something else. */
@@ -15,15 +15,12 @@ static const char *refuses(const tare_int_node *n) {
     const char *why = tare_conv_codes_refuses(n);
     if (!why) why = tare_conv_bias_refuses(n, 1e-6f, 0.01f);
     for (size_t c = 0; !why && c < n->inputs[1]->count; c++)
-        if (!isfinite(scale_of(n, c))) why = "its scales are out of proportion";
+        if (!isfinite(ratio(n, c))) why = "its scales are out of proportion";
     return why;
 }
 
 static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
-    tare_conv_codes *c;
-    TARE_TRY(tare_conv_codes_prepare(&c, TARE_REQUANT_FLOAT_RNE, n, p, err));
-    for (size_t m = 0; m < c->outputs; m++) tare_requant_set(&c->requant, m, (double)scale_of(n, m));
-    return TARE_OK;
+    return tare_conv_codes_prepare(n, TARE_REQUANT_FLOAT_RNE, ratio, p, err);
 }
 
 const tare_int_row tare_onnx_conv = {

@@ -4,28 +4,18 @@
  * on the device is not published; here it is s32 at the scale of the sums. */
 #include "targets/tidl/tidl.h"
 
-static double ratio(const tare_int_node *n, size_t channel) {
-    const tare_quant *w = n->inputs[1];
-    return (double)n->inputs[0]->scale[0] * (double)w->scale[w->count == 1 ? 0 : channel] / (double)n->output->scale[0];
-}
-
 static const char *refuses(const tare_int_node *n) {
-    const tare_quant *w = n->inputs[1];
     const char *why = tare_conv_codes_refuses(n);
     if (!why) why = tare_conv_bias_refuses(n, 0, 1e-6f);
     if (!why) why = tare_tidl_refuses(n);
-    for (size_t c = 0; !why && c < w->count; c++) {
-        if (w->zero_point[c]) why = "its weight has a zero point";
-        if (!tare_tidl_is_shift(ratio(n, c))) why = "its scales are not a power of two apart";
-    }
+    if (!why) why = tare_conv_weight_refuses(n);
+    for (size_t c = 0; !why && c < n->inputs[1]->count; c++)
+        if (!tare_tidl_is_shift(tare_conv_ratio_f64(n, c))) why = "its scales are not a power of two apart";
     return why;
 }
 
 static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
-    tare_conv_codes *c;
-    TARE_TRY(tare_conv_codes_prepare(&c, TARE_REQUANT_SHIFT, n, p, err));
-    for (size_t m = 0; m < c->outputs; m++) tare_requant_set(&c->requant, m, ratio(n, m));
-    return TARE_OK;
+    return tare_conv_codes_prepare(n, TARE_REQUANT_SHIFT, tare_conv_ratio_f64, p, err);
 }
 
 const tare_int_row tare_tidl_conv = {
