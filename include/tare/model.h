@@ -23,6 +23,8 @@ extern TARE_API const tare_field tare_open_fields[];
 TARE_API tare_status tare_model_open(tare_model **out, const char *path, const tare_open_options *options,
                                      tare_log *log, tare_error *err);
 TARE_API void tare_model_free(tare_model *model); /* NULL is fine */
+/* A copy that may be changed on its own; it shares numbers with the original and is freed before it. */
+TARE_API tare_status tare_model_copy(tare_model **out, const tare_model *model, tare_error *err);
 
 /* Writes it in the format of the extension (.onnx), whole or not at all, read back before it gets its name. A model
  * must not be written over a file it was opened from (TARE_E_USAGE). log may be NULL. */

@@ -69,16 +69,32 @@ typedef struct tare_measuring {
  * "tare-quantize/1"), what was lost is measured: every fifth sample by id is held out for that and its ranges join the
  * others after it, so that the result is the same as without; of fewer than 10 samples none is held out, which the report
  * says. Samples beside ranges are measured on, and method auto tries the ranges on some. On TARE_E_GATE both *out and
- * *report are there as well. samples, calibration, measuring, work, report and log may be NULL. */
-TARE_API tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
-                                         const tare_ranges *ranges, const tare_quantization *options,
-                                         const tare_calibration_options *calibration, const tare_measuring *measuring,
-                                         const tare_work_options *work, tare_report **report, tare_log *log,
-                                         tare_error *err);
+ * *report are there as well. `calibrated`, when wanted, is the stage before: values have their scales, constants are still
+ * float; it shares numbers with *out and is freed before it. calibrated, samples, calibration, measuring, work, report and
+ * log may be NULL. */
+TARE_API tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const tare_model *model,
+                                         const tare_samples *samples, const tare_ranges *ranges,
+                                         const tare_quantization *options, const tare_calibration_options *calibration,
+                                         const tare_measuring *measuring, const tare_work_options *work,
+                                         tare_report **report, tare_log *log, tare_error *err);
 
 /* Adds to that report the file that the result was written to, and `next`, commands that look further, a line each. */
 TARE_API tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
                                              const char *const *next, size_t next_count, tare_error *err);
+
+/* A model at each stage, as files of a directory: original_float.onnx (as it was opened), optimized_float.onnx,
+ * calibrated.onnx, quantized.onnx. */
+typedef struct tare_stages {
+    const tare_model *original, *optimized, *calibrated, *quantized;
+} tare_stages;
+/* To be asked before long work: makes the directory if it is missing (not those above it), and TARE_E_USAGE when one of the
+ * files is read from, by the model or as a sample. samples and holdout may be NULL. */
+TARE_API tare_status tare_stages_prepare(const char *directory, const tare_model *model, const tare_samples *samples,
+                                         const tare_samples *holdout, tare_error *err);
+/* Writes them in this order, each whole or not at all, and each says in its metadata which stage it is. log may be NULL. */
+TARE_API tare_status tare_stages_save(const tare_stages *stages, const char *directory, tare_log *log, tare_error *err);
+/* Adds the files to the report of the quantization. */
+TARE_API tare_status tare_report_add_stages(tare_report *report, const char *directory, tare_error *err);
 
 TARE_C_END
 

@@ -158,7 +158,7 @@ static tare_status measure(const counting *c, tare_error *err) {
     tare_quantizing *q = c->q;
     tare_model *trial = NULL;
     tare_side *reference = NULL;
-    tare_status status = tare_quantizing_copy(q, c->total, NULL, NULL, &trial, err);
+    tare_status status = tare_quantizing_copy(q, c->total, NULL, NULL, &trial, NULL, err);
     if (status == TARE_OK) status = tare_side_open_runner(&reference, "float", q->model, &runner, err);
     if (status == TARE_OK)
         status = compare(q, reference, trial, q->samples, tare_calibrator_pool(c->calibrator), measured->at,

@@ -41,8 +41,15 @@ tare_status tare_model_calibrate(tare_ranges **out, const tare_model *model, con
 
 /* ---- steps ---- */
 
+static tare_status keep_calibrated(tare_model **out, const tare_model *chosen, const char *target, tare_error *err) {
+    TARE_TRY(tare_model_copy(out, chosen, err));
+    TARE_TRY(tare_model_set_quantized(*out, target, err));
+    TARE_TRY(tare_model_set_stage(*out, TARE_STAGE_CALIBRATED, err));
+    return tare_graph_verify((*out)->graph, err);
+}
+
 tare_status tare_quantizing_copy(const tare_quantizing *q, const tare_ranges *ranges, tare_fates *fates, tare_log *log,
-                                 tare_model **out, tare_error *err) {
+                                 tare_model **out, tare_model **calibrated, tare_error *err) {
     tare_model *copy = NULL;
     tare_map spared;
     tare_quantize_options options = q->options;
@@ -51,6 +58,7 @@ tare_status tare_quantizing_copy(const tare_quantizing *q, const tare_ranges *ra
     TARE_TRY(tare_model_copy(&copy, q->model, err));
     tare_status status = tare_quantize_choose(copy, ranges, &options, log, err);
     if (status == TARE_OK && fates) status = tare_quantize_list_fates(fates, copy, &options, q->arena, err);
+    if (status == TARE_OK && calibrated) status = keep_calibrated(calibrated, copy, options.target->name, err);
     if (status == TARE_OK) status = tare_quantize_round(copy, ranges, &options, err);
     if (status == TARE_OK) status = tare_model_set_quantized(copy, options.target->name, err);
     if (status == TARE_OK) status = tare_graph_verify(copy->graph, err);
@@ -159,7 +167,7 @@ static tare_status find_out(tare_quantizing *q, const tare_model *quantized, con
 
 /* ---- the flow ---- */
 
-static tare_status quantize(tare_quantizing *q, tare_model **out, tare_error *err) {
+static tare_status quantize(tare_quantizing *q, tare_model **out, tare_model **calibrated, tare_error *err) {
     tare_ranges *own = NULL;
     tare_parts parts;
     TARE_TRY(tare_model_copy(&q->marked, q->model, err));
@@ -168,7 +176,8 @@ static tare_status quantize(tare_quantizing *q, tare_model **out, tare_error *er
     tare_status status = q->ranges ? take_ranges(q, &parts, err) : calibrate_needs(q, &parts, &own, err);
     const tare_ranges *used = q->ranges ? q->ranges : own;
     tare_fates *fates = q->said ? &q->said->fates : NULL;
-    if (status == TARE_OK) status = told(q->model, tare_quantizing_copy(q, used, fates, q->log, out, err), err);
+    if (status == TARE_OK)
+        status = told(q->model, tare_quantizing_copy(q, used, fates, q->log, out, calibrated, err), err);
     if (status == TARE_OK && q->said) status = find_out(q, *out, &parts, used, err);
     tare_ranges_free(own);
     return status;
@@ -214,8 +223,8 @@ static tare_status tell(const tare_quantized *said, tare_report **out, tare_erro
     return TARE_OK;
 }
 
-static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare_model **out, tare_report **report,
-                                     tare_error *err) {
+static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare_model **out, tare_model **calibrated,
+                                     tare_report **report, tare_error *err) {
     tare_quantized said = { .model = q->model,
                             .target = q->options.target->name,
                             .method = q->options.method ? q->options.method : tare_method_at(0)->name };
@@ -225,16 +234,17 @@ static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare
                    .said = &said };
     q->said = &said;
     q->log = &l.log;
-    TARE_TRY(quantize(q, out, err));
+    TARE_TRY(quantize(q, out, calibrated, err));
     if (l.failed) return tare_fail_memory(err, 0);
     TARE_TRY(tell(&said, report, err));
     return gate(&said, fail_below, err);
 }
 
-tare_status tare_model_quantize(tare_model **out, const tare_model *model, const tare_samples *samples,
-                                const tare_ranges *ranges, const tare_quantization *options,
-                                const tare_calibration_options *calibration, const tare_measuring *measuring,
-                                const tare_work_options *work, tare_report **report, tare_log *log, tare_error *err) {
+tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const tare_model *model,
+                                const tare_samples *samples, const tare_ranges *ranges,
+                                const tare_quantization *options, const tare_calibration_options *calibration,
+                                const tare_measuring *measuring, const tare_work_options *work, tare_report **report,
+                                tare_log *log, tare_error *err) {
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
     tare_quantizing q = { .arena = arena,
@@ -243,17 +253,20 @@ tare_status tare_model_quantize(tare_model **out, const tare_model *model, const
                           .holdout = measuring ? measuring->holdout : NULL,
                           .ranges = ranges,
                           .log = log };
-    tare_model *made = NULL;
+    tare_model *made = NULL, *before = NULL, **wanted = calibrated ? &before : NULL;
     tare_status status = tare_quantize_options_from(&q.options, options, arena, err);
     q.options.skip_nonfinite = calibration && calibration->skip_nonfinite;
     if (status == TARE_OK) status = tare_calibrate_options_from(&q.calibrate, calibration, work, err);
     if (status == TARE_OK)
-        status = report ? quantize_and_tell(&q, measuring ? measuring->fail_below : 0, &made, report, err)
-                        : quantize(&q, &made, err);
-    if (status == TARE_OK || status == TARE_E_GATE)
+        status = report ? quantize_and_tell(&q, measuring ? measuring->fail_below : 0, &made, wanted, report, err)
+                        : quantize(&q, &made, wanted, err);
+    if (status == TARE_OK || status == TARE_E_GATE) {
         *out = made;
-    else
+        if (calibrated) *calibrated = before;
+    } else {
+        tare_model_free(before);
         tare_model_free(made);
+    }
     tare_model_free(q.marked);
     tare_arena_free(arena);
     return status;

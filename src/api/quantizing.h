@@ -17,9 +17,10 @@ typedef struct tare_quantizing {
     tare_log *log;
 } tare_quantizing;
 
-/* Scales for a copy of the model, and codes. fates and log may be NULL. */
+/* Scales for a copy of the model, and codes; `calibrated`: as it was in between, sharing numbers with *out; it may be there
+ * beside an error. fates, log and calibrated may be NULL. */
 tare_status tare_quantizing_copy(const tare_quantizing *q, const tare_ranges *ranges, tare_fates *fates, tare_log *log,
-                                 tare_model **out, tare_error *err);
+                                 tare_model **out, tare_model **calibrated, tare_error *err);
 /* For method auto: finds the ranges that do least harm on some of these samples; `held_out`: what was counted on them. */
 tare_status tare_quantizing_try(tare_quantizing *q, const tare_ranges *ranges, const tare_ranges *held_out,
                                 const size_t *indexes, size_t count, tare_error *err);

@@ -27,6 +27,8 @@ tare_stage tare_model_get_stage(const tare_model *model) {
 
 const char *tare_model_stage(const tare_model *model) { return stages[tare_model_get_stage(model)]; }
 
+const char *tare_stage_name(tare_stage stage) { return stages[stage]; }
+
 tare_status tare_model_set_stage(tare_model *model, tare_stage stage, tare_error *err) {
     return tare_model_set_property(model, key, stages[stage], err);
 }

@@ -6,6 +6,7 @@
 
 /* What the metadata say; without that, quantized when computed values have codes: another tool's file. */
 tare_stage tare_model_get_stage(const tare_model *model);
+const char *tare_stage_name(tare_stage stage); /* static text */
 tare_status tare_model_set_stage(tare_model *model, tare_stage stage, tare_error *err);
 
 /* Quantized, for this target (its name is borrowed), by this version of tare. */

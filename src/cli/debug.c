@@ -17,7 +17,7 @@ static tare_status get_quantized(const cli_call *call, const tare_model *model, 
                                  tare_model **out, tare_error *err) {
     const record *r = call->record;
     if (call->operand_count > 1) return tare_model_open(out, call->operands[1], &r->open, call->log, err);
-    return tare_model_quantize(out, model, samples, NULL, &r->quantization, &r->calibration, NULL, &r->work, NULL,
+    return tare_model_quantize(out, NULL, model, samples, NULL, &r->quantization, &r->calibration, NULL, &r->work, NULL,
                                call->log, err);
 }
 

@@ -11,7 +11,7 @@ typedef struct record {
     tare_calibration_options calibration;
     tare_quantization quantization;
     tare_work_options work;
-    const char *ranges, *output;
+    const char *ranges, *output, *stages;
     tare_strings holdout;
     double fail_below;
 } record;
@@ -23,6 +23,9 @@ static const tare_field own_fields[] = {
       .help = "measure the loss on these samples; without it on every fifth of --data, kept out until then" },
     { "fail-below", TARE_FIELD_DOUBLE, offsetof(record, fail_below), .lo = 0, .hi = 1000, .metavar = "DB",
       .help = "write nothing and exit with 1 when the SQNR of an output is below this many dB" },
+    { "stages", TARE_FIELD_STRING, offsetof(record, stages), TARE_FIELD_PATH, .metavar = "DIR",
+      .help = "also write the model of each stage: original_float.onnx, optimized_float.onnx, calibrated.onnx (scales "
+              "chosen, weights still float), quantized.onnx" },
     { "output", TARE_FIELD_STRING, offsetof(record, output), TARE_FIELD_REQUIRED, .metavar = "OUT.onnx",
       .help = "the model to write; its extension says the format", .letter = 'o' },
     { .type = TARE_FIELD_END },
@@ -30,7 +33,8 @@ static const tare_field own_fields[] = {
 
 /* What a call opens. */
 typedef struct job {
-    tare_model *model, *quantized;
+    tare_model *original; /* before the passes; only --stages asks for it */
+    tare_model *model, *calibrated, *quantized;
     tare_samples *samples, *holdout;
     tare_ranges *ranges;
     tare_report *report;
@@ -48,12 +52,22 @@ static tare_status open_all(job *j, const cli_call *call, tare_error *err) {
     const tare_data_options holdout = { .data = r->holdout, .whole = r->data.whole, .inputs = r->data.inputs };
     tare_status status = tare_model_open(&j->model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = tare_model_check_path(j->model, r->output, err);
+    if (status == TARE_OK && r->stages) status = tare_model_copy(&j->original, j->model, err);
     if (status == TARE_OK) status = tare_model_optimize(j->model, NULL, NULL, call->log, err);
     if (status == TARE_OK && r->ranges) status = tare_ranges_read(&j->ranges, r->ranges, err);
     if (status == TARE_OK && (r->data.data.count || r->data.inputs.count))
         status = open_samples(&j->samples, call, j->model, &r->data, err);
     if (status == TARE_OK && r->holdout.count) status = open_samples(&j->holdout, call, j->model, &holdout, err);
+    if (status == TARE_OK && r->stages) status = tare_stages_prepare(r->stages, j->model, j->samples, j->holdout, err);
     return status;
+}
+
+/* The stages first: the model that was asked for comes last. */
+static tare_status save(const job *j, const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    const tare_stages stages = { j->original, j->model, j->calibrated, j->quantized };
+    const tare_status status = r->stages ? tare_stages_save(&stages, r->stages, call->log, err) : TARE_OK;
+    return status == TARE_OK ? tare_model_save(j->quantized, r->output, call->log, err) : status;
 }
 
 /* What the report says at its end: the file, and where to look further. */
@@ -65,7 +79,8 @@ static tare_status tell_written(const job *j, const cli_call *call, tare_error *
     if (!next) return cli_fail(err, TARE_E_LIMIT, "out of memory");
     const size_t count = j->samples ? 1 : 0; /* debug needs data */
     const char *const commands[] = { next };
-    const tare_status status = tare_report_add_written(j->report, j->model, r->output, commands, count, err);
+    tare_status status = r->stages ? tare_report_add_stages(j->report, r->stages, err) : TARE_OK;
+    if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, r->output, commands, count, err);
     free(next);
     return status;
 }
@@ -76,14 +91,17 @@ static tare_status run(const cli_call *call, tare_error *err) {
     tare_status status = open_all(&j, call, err);
     const tare_measuring measuring = { .holdout = j.holdout, .fail_below = r->fail_below };
     if (status == TARE_OK)
-        status = tare_model_quantize(&j.quantized, j.model, j.samples, j.ranges, &r->quantization, &r->calibration,
-                                     &measuring, &r->work, &j.report, call->log, err);
-    if (status == TARE_OK) status = tare_model_save(j.quantized, r->output, call->log, err);
+        status =
+            tare_model_quantize(&j.quantized, r->stages ? &j.calibrated : NULL, j.model, j.samples, j.ranges,
+                                &r->quantization, &r->calibration, &measuring, &r->work, &j.report, call->log, err);
+    if (status == TARE_OK) status = save(&j, call, err);
     if (status == TARE_OK) status = tell_written(&j, call, err);
+    tare_model_free(j.calibrated);
     tare_model_free(j.quantized);
     tare_samples_close(j.samples);
     tare_samples_close(j.holdout);
     tare_ranges_free(j.ranges);
+    tare_model_free(j.original);
     tare_model_free(j.model);
     if (status != TARE_OK && status != TARE_E_GATE) {
         tare_report_free(j.report);
@@ -95,6 +113,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
 static const char *const more[] = {
     "tare quantize net.onnx --data photos/ --resize 224x224 -o net_int8.onnx",
     "tare quantize net.onnx --ranges net.ranges -o net_int8.onnx",
+    "tare quantize net.onnx --data samples/ --stages stages/ -o net_int8.onnx",
     "tare quantize --recipe net.yaml",
     NULL,
 };

@@ -214,3 +214,10 @@ void tare_report_written(tare_report *report, const char *path, uint64_t bytes, 
     tare_report_set(report, root, "float_bytes", tare_json_count(float_bytes));
     tare_report_set(report, root, "next", list);
 }
+
+void tare_report_stages(tare_report *report, const char *directory, const char *const *paths, size_t count) {
+    json_t *list = json_array();
+    tare_report_fact(report, "stages", "%s: %zu models, one a stage", directory, count);
+    for (size_t i = 0; i < count; i++) tare_report_push(report, list, tare_json_text(paths[i]));
+    tare_report_set(report, tare_report_root(report), "stages", list);
+}

@@ -47,7 +47,8 @@ static tare_model *quantize(const tare_model *model, const tare_samples *samples
     tare_model *quantized = NULL;
     tare_quantization options = { 0 };
     tare_fields_set_defaults(tare_quantization_fields, &options);
-    assert_ok(tare_model_quantize(&quantized, model, samples, ranges, &options, NULL, NULL, NULL, NULL, NULL, &err));
+    assert_ok(
+        tare_model_quantize(&quantized, NULL, model, samples, ranges, &options, NULL, NULL, NULL, NULL, NULL, &err));
     assert_string_equal(tare_model_stage(quantized), "quantized");
     return quantized;
 }
@@ -83,7 +84,7 @@ static void test_zeroed_options(void **state) {
     const char *directory = test_directory();
     tare_report *report = NULL;
     one = quantize(model, samples, NULL);
-    assert_ok(tare_model_quantize(&other, model, samples, NULL, &zeroed, &(tare_calibration_options){ 0 },
+    assert_ok(tare_model_quantize(&other, NULL, model, samples, NULL, &zeroed, &(tare_calibration_options){ 0 },
                                   &(tare_measuring){ 0 }, &(tare_work_options){ 0 }, &report, NULL, &err));
     check_report(report, "tare-quantize/1");
     assert_ok(tare_model_save(one, test_path(directory, "1.onnx"), NULL, &err));

@@ -93,7 +93,7 @@ static tare_status quantize(tare_model **out, const tare_model *model, tare_erro
     tare_samples *samples;
     TARE_TRY(tare_samples_open(&samples, model, &source, 1, NULL, NULL, err));
     const tare_status status =
-        tare_model_quantize(out, model, samples, NULL, &options, &calibration, NULL, &work, NULL, NULL, err);
+        tare_model_quantize(out, NULL, model, samples, NULL, &options, &calibration, NULL, &work, NULL, NULL, err);
     tare_samples_close(samples);
     return status;
 }
