@@ -12,7 +12,8 @@ typedef struct tare_report tare_report;
 
 TARE_API void tare_report_free(tare_report *report); /* NULL is fine */
 
-/* Text of at most `columns` (0: 80; 40 at least), a newline behind each line, with escape sequences for colour or none;
+/* Text of at most `columns` (40 at least), but for commands, which stay whole. 0: for no terminal: text has 80, tables are
+ * as wide as their names need, and nothing is cut. A newline is behind each line, with escape sequences for colour or none;
  * and JSON, the stable contract of docs/formats/report.md, whose key "schema" says which report it is. The string is
  * the report's. NULL: no memory. */
 TARE_API const char *tare_report_text(tare_report *report, size_t columns, int colour);

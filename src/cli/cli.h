@@ -105,6 +105,6 @@ char *cli_next_command(const cli_call *call, const char *const *words, const tar
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);
 bool cli_colour(FILE *stream);
-size_t cli_columns(void);
+size_t cli_columns(void); /* of the terminal that stdout is; 0: it is none */
 
 #endif

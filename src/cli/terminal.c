@@ -21,7 +21,7 @@ bool cli_colour(FILE *stream) {
 size_t cli_columns(void) {
     struct winsize size;
     if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) return size.ws_col;
-    return 80;
+    return isatty(STDOUT_FILENO) ? 80 : 0;
 }
 
 /* The bar in hand; there is one terminal. */
@@ -29,6 +29,7 @@ static struct {
     bool shown;
     char job[32];
     struct timespec start;
+    uint64_t before; /* what was done at that time */
 } bar;
 
 static void clear_bar(void) {
@@ -43,23 +44,34 @@ static double seconds_since(const struct timespec *start) {
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
+/* "12/s  3 s left"; nothing before there is a rate. */
+static void print_rate(char *text, size_t size, uint64_t done, uint64_t total) {
+    static const double least = 0.2; /* seconds: what is measured in less jumps */
+    const double spent = seconds_since(&bar.start);
+    *text = '\0';
+    if (spent < least || done <= bar.before) return;
+    const double rate = (double)(done - bar.before) / spent;
+    snprintf(text, size, "  %.3g/s  %.0f s left", rate, (double)(total - done) / rate);
+}
+
 static int show_progress(void *context, const char *job, uint64_t done, uint64_t total) {
     (void)context;
     if (strcmp(bar.job, job) || done <= 1) {
         snprintf(bar.job, sizeof bar.job, "%s", job);
         clock_gettime(CLOCK_MONOTONIC, &bar.start);
+        bar.before = done;
     }
     if (done >= total) {
         clear_bar();
         return 0;
     }
-    const double spent = seconds_since(&bar.start), rate = spent > 0 ? (double)done / spent : 0;
-    char cells[21];
+    char cells[21], rate[64];
+    print_rate(rate, sizeof rate, done, total);
     const int full = total ? (int)(20 * done / total) : 0;
     for (int i = 0; i < 20; i++) cells[i] = i < full ? '#' : '.';
     cells[20] = 0;
-    fprintf(stderr, "\r%-10s %s %llu/%llu  %.3g/s  %.0f s left\033[K", job, cells, (unsigned long long)done,
-            (unsigned long long)total, rate, rate > 0 ? (double)(total - done) / rate : 0.0);
+    fprintf(stderr, "\r%-10s %s %llu/%llu%s\033[K", job, cells, (unsigned long long)done, (unsigned long long)total,
+            rate);
     bar.shown = true;
     return 0;
 }

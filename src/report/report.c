@@ -98,7 +98,7 @@ void tare_report_fact(tare_report *report, const char *label, const char *format
 void tare_report_command(tare_report *report, const char *label, const char *command) {
     const size_t before = report->items.count;
     tare_report_fact(report, label, "%s", command);
-    if (report->items.count > before) report->items.at[before].is_command = true;
+    if (report->items.count > before) report->items.at[before].is_whole = true;
 }
 
 static void add_row(tare_table *table, const char *const *cells) {

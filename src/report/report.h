@@ -30,10 +30,10 @@ void tare_report_whole(tare_report *report, const char *format, ...) TARE_PRINTF
 /* "label      text": text that is too wide goes on below itself, words whole. */
 void tare_report_fact(tare_report *report, const char *label, const char *format, ...) TARE_PRINTF(3, 4);
 
-/* A command line to be copied: one that is too wide goes on after a backslash, never inside single quotes. */
+/* A command line to be copied: it stays one line, however long. */
 void tare_report_command(tare_report *report, const char *label, const char *command);
 
-/* A table: `alignment` has '<' or '>' for each column; the column `flexible` is cut in its middle when the whole is too
+/* A table: `alignment` has '<' or '>' for each column; names in the column `flexible` are shortened when the whole is too
  * wide for the terminal, and when that is not enough, other columns of text. Text of cells is copied, control characters escaped. */
 typedef struct tare_table tare_table;
 tare_table *tare_report_table(tare_report *report, size_t columns, const char *const *headings, const char *alignment,
