@@ -50,10 +50,17 @@ static tare_status parse_int(const tare_field *field, const char *text, int64_t 
     return in_range(field, (double)parsed, err);
 }
 
+/* A number, or a fraction of two: "1/255". */
 static tare_status parse_real(const tare_field *field, const char *text, double *number, tare_error *err) {
     char *end;
     errno = 0;
     *number = strtod(text, &end);
+    if (end != text && *end == '/') {
+        const char *below = end + 1;
+        const double divisor = strtod(below, &end);
+        if (end == below || divisor == 0 || !isfinite(divisor)) return wrong(text, "a number", err);
+        *number /= divisor;
+    }
     if (end == text || *end || (errno && fabs(*number) > 1)) return wrong(text, "a number", err);
     if (!isfinite(*number) && !(field->flags & TARE_FIELD_ANY_REAL)) return wrong(text, "a finite number", err);
     return in_range(field, *number, err);

@@ -36,6 +36,8 @@ typedef struct parser {
     tare_field_store *store;
     const tare_field *given[CLI_FIELDS_MAX]; /* the options so far */
     size_t given_count;
+    const tare_field *last; /* the option just taken */
+    const char *stray[2];   /* an operand behind a list of numbers: that option, and the operand; NULL: none */
 } parser;
 
 /* A field of the verb or of every verb, and the struct it fills. */
@@ -98,8 +100,25 @@ static tare_status take_option(parser *p, char **arguments, int left, int *used,
         value = arguments[1];
         *used = 2;
     }
+    p->last = field;
     begin_option(p, field, record);
     return tare_field_parse(field, record, value, p->store, err);
+}
+
+/* A number behind a list of numbers was likely meant for it. */
+static void take_operand(parser *p, const char *operand) {
+    const bool is_list = p->last && (p->last->type == TARE_FIELD_FLOATS || p->last->type == TARE_FIELD_INTS);
+    if (is_list && !p->stray[0] && operand[strspn(operand, "0123456789.")] == '\0')
+        p->stray[0] = p->last->name, p->stray[1] = operand;
+    p->last = NULL;
+}
+
+static tare_status too_many(const parser *p, const char *operand, tare_error *err) {
+    if (p->stray[0])
+        return cli_usage(err, "'%.200s' stands alone behind --%s: a list has commas and no spaces, --%s A,B,C",
+                         p->stray[1], p->stray[0], p->stray[0]);
+    return cli_usage(err, "'%.200s' is one operand too many; usage: tare %s %s", operand, p->verb->name,
+                     p->verb->usage);
 }
 
 static tare_status check_required(const parser *p, tare_error *err) {
@@ -130,9 +149,10 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
         const char *argument = arguments[i];
         if (!only_operands && !strcmp(argument, "--"))
             only_operands = true;
-        else if (only_operands || argument[0] != '-' || !argument[1])
+        else if (only_operands || argument[0] != '-' || !argument[1]) {
+            take_operand(&p, argument);
             operands[(*operand_count)++] = argument;
-        else {
+        } else {
             status = take_option(&p, arguments + i, count - i, &used, err);
             if (status != TARE_OK) return status;
         }
@@ -143,7 +163,6 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
         return cli_usage(err, "%s is missing; usage: tare %s %s", *operand_count ? "an operand" : "what to work on",
                          verb->name, verb->usage);
     if (verb->operands[1] >= 0 && *operand_count > verb->operands[1])
-        return cli_usage(err, "'%.200s' is one operand too many; usage: tare %s %s", operands[verb->operands[1]],
-                         verb->name, verb->usage);
+        return too_many(&p, operands[verb->operands[1]], err);
     return check_required(&p, err);
 }

@@ -1,5 +1,6 @@
 /* The registry of file formats: formats.def as a table, and which of them a path means. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "formats/format.h"
@@ -20,7 +21,7 @@ static bool has_extension(const tare_format *format, const char *path) {
     size_t length = strlen(path);
     for (const char *const *extension = format->extensions; *extension; extension++) {
         size_t end = strlen(*extension);
-        if (length > end && !strcmp(path + length - end, *extension)) return true;
+        if (length > end && !strcasecmp(path + length - end, *extension)) return true;
     }
     return false;
 }

@@ -55,7 +55,7 @@ const tare_field tare_preprocess_fields[] = {
     { .name = "scale",
       .type = TARE_FIELD_DOUBLE,
       .offset = AT(scale),
-      .help = "multiplied by after the mean, in place of --std (1/255 = 0.00392156862745098)",
+      .help = "multiplied by after the mean, in place of --std: 1/255, or 1 for pixels as they are",
       .metavar = "X" },
     { .name = "pad",
       .type = TARE_FIELD_FLOATS,

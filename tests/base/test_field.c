@@ -163,6 +163,28 @@ static void test_copies_what_both_tables_have(void **state) {
     assert_true(to.ratio == 1e-5F);
 }
 
+static void test_numbers_may_be_fractions(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double number;
+    } good[] = { { "1/255", 1.0 / 255 }, { "-3/4", -0.75 }, { "2.5/0.5", 5 }, { "1e2/4e1", 2.5 }, { "7", 7 } };
+    static const char *const bad[] = { "1/", "/2", "1/0", "1/2/3", "1/x", "1/nan", "1/inf", "1/1e999", "1e308/1e-9" };
+    tare_field_store *store = tare_field_store_new();
+    record r = fresh();
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_ok(tare_field_parse(tare_fields_find(fields, "exact"), &r, good[i].text, store, &err));
+        assert_true(r.exact == good[i].number);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_error(tare_field_parse(tare_fields_find(fields, "exact"), &r, bad[i], store, &err), TARE_E_USAGE,
+                     bad[i]);
+    assert_ok(tare_field_parse(tare_fields_find(fields, "scales"), &r, "1/4,2", store, &err));
+    assert_int_equal(r.scales.count, 2);
+    assert_true(r.scales.at[0] == 0.25F && r.scales.at[1] == 2);
+    tare_field_store_free(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
@@ -171,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_lists_are_compared_by_what_they_hold),
         cmocka_unit_test(test_floats_are_compared_by_bits),
         cmocka_unit_test(test_copies_what_both_tables_have),
+        cmocka_unit_test(test_numbers_may_be_fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,7 @@ static void test_formats_are_found(void **state) {
     tare_model *model = build();
     assert_null(tare_format_to_write("model.bin"));
     assert_ptr_equal(tare_format_to_write("a/b.onnx"), &tare_format_onnx);
+    assert_ptr_equal(tare_format_to_write("A.ONNX"), &tare_format_onnx);
     write_to(model, misnamed);
     assert_ptr_equal(tare_format_to_read(misnamed), &tare_format_onnx);
     assert_ptr_equal(tare_format_to_read("not/there.onnx"), &tare_format_onnx);
