@@ -165,6 +165,12 @@ static tare_status find_out(tare_quantizing *q, const tare_model *quantized, con
     return measure(q, quantized, parts, err);
 }
 
+/* The last of all: until then the outputs are compared as numbers. */
+static tare_status give_codes(tare_quantizing *q, tare_model *quantized, tare_error *err) {
+    if (q->said) q->said->codes = quantized->graph;
+    return tare_quantize_give_codes(quantized, err);
+}
+
 /* ---- the flow ---- */
 
 static tare_status quantize(tare_quantizing *q, tare_model **out, tare_model **calibrated, tare_error *err) {
@@ -179,6 +185,7 @@ static tare_status quantize(tare_quantizing *q, tare_model **out, tare_model **c
     if (status == TARE_OK)
         status = told(q->model, tare_quantizing_copy(q, used, fates, q->log, out, calibrated, err), err);
     if (status == TARE_OK && q->said) status = find_out(q, *out, &parts, used, err);
+    if (status == TARE_OK && q->options.int_outputs) status = told(q->model, give_codes(q, *out, err), err);
     tare_ranges_free(own);
     return status;
 }

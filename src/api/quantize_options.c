@@ -28,6 +28,9 @@ const tare_field tare_quantization_fields[] = {
     { "symmetric", TARE_FIELD_BOOL, offsetof(tare_quantization, symmetric),
       .help = "activations with zero point 0 (s8) or in the middle (u8)" },
     { "power-of-two", TARE_FIELD_BOOL, offsetof(tare_quantization, power_of_two), .help = "scales are powers of two" },
+    { "int-outputs", TARE_FIELD_BOOL, offsetof(tare_quantization, int_outputs),
+      .help =
+          "the model gives codes: its outputs are integers, real = scale * (code - zero point), as `tare info` tells" },
     { "keep-float", TARE_FIELD_STRINGS, offsetof(tare_quantization, keep_float), .metavar = "NAMES",
       .help = "nodes, by name or op type, that are computed in float; * at the end fits any ending" },
     { .type = TARE_FIELD_END },
@@ -92,6 +95,7 @@ tare_status tare_quantize_options_from(tare_quantize_options *to, const tare_qua
                                    .symmetric = from->symmetric,
                                    .power_of_two = from->power_of_two,
                                    .per_tensor = from->per_tensor,
+                                   .int_outputs = from->int_outputs,
                                    .rules = rules };
     TARE_TRY(tare_target_get(&to->target, from->target, true, err));
     for (size_t i = 0; i < from->rules.count; i++) rules[to->rule_count++] = rule_of(&given[i]);

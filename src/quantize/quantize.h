@@ -25,6 +25,7 @@ typedef struct tare_quantize_options {
     double percentile;             /* two-sided, in percent; 0: 99.99 */
     tare_dtype activation, weight; /* TARE_DTYPE_NONE: the target's */
     bool symmetric, power_of_two, per_tensor;
+    bool int_outputs;    /* f32 outputs of the graph get codes, whoever computes them */
     bool skip_nonfinite; /* products whose weight or bias holds NaN or Inf stay float, instead of TARE_E_MALFORMED */
     const tare_rule *rules;
     size_t rule_count;
@@ -72,6 +73,10 @@ tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const
  * that the ranges hold (NULL: nothing). */
 tare_status tare_quantize_round(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                 tare_error *err);
+
+/* For int_outputs, after all the rest: quantized outputs become tensors of codes, which keep the outputs' names; inside,
+ * the real numbers go on under new ones. */
+tare_status tare_quantize_give_codes(tare_model *model, tare_error *err);
 
 /* ---- method auto (try.c) ---- */
 

@@ -172,6 +172,23 @@ static bool join_node(tare_scheme *s, const tare_node *node) {
     return has_codes(s, node->inputs[0]) && has_codes(s, node->outputs[0]);
 }
 
+/* With int_outputs they are codes, also those that are computed in float behind the last product. */
+static tare_status seed_outputs(tare_scheme *s, tare_error *err) {
+    const tare_graph *graph = s->model->graph;
+    for (size_t i = 0; i < graph->outputs.count; i++) {
+        const tare_value *value = graph->outputs.at[i];
+        if (!at(s, value) || tare_value_is_constant(value) || value->is_input) {
+            tare_log_note(s->log, "output '%s' stays as it is: it is no computed f32", value->name);
+            continue;
+        }
+        if (!may_quantize(s, value))
+            return tare_fail(err, TARE_E_USAGE, "output '%s': a rule keeps it float, but --int-outputs wants codes",
+                             value->name);
+        quantize_value(s, value);
+    }
+    return TARE_OK;
+}
+
 /* To the fixed point: each round either adds a value or is the last. Moves are followed backward too. */
 static void spread(tare_scheme *s) {
     bool grew = true;
@@ -225,6 +242,7 @@ tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tar
     TARE_TRY(tare_scheme_spare(scheme, ranges, err));
     mark_sides(scheme);
     seed(scheme);
+    if (scheme->options->int_outputs) TARE_TRY(seed_outputs(scheme, err));
     spread(scheme);
     join_moves(scheme);
     join_same(scheme, ranges);

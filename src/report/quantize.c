@@ -177,6 +177,24 @@ static void tell_loss(tare_report *report, const tare_quantized *q) {
     tare_report_set(report, tare_report_root(report), "not_measured", tare_json_text(q->why_not));
 }
 
+/* What the codes mean that the model gives. */
+static void tell_codes(tare_report *report, const tare_graph *graph) {
+    json_t *all = json_object();
+    for (size_t i = 0; i < graph->outputs.count; i++) {
+        const tare_value *value = graph->outputs.at[i];
+        double scale, zero_point;
+        if (!tare_value_read_meaning(value, &scale, &zero_point)) continue;
+        tare_report_fact(report, "gives", "%s  %s  = %.9g * (code - %d)", value->name, tare_dtype_name(value->dtype),
+                         scale, (int)zero_point);
+        json_t *o = json_object();
+        tare_report_set(report, o, "type", tare_json_text(tare_dtype_name(value->dtype)));
+        tare_report_set(report, o, "scale", tare_json_real(scale));
+        tare_report_set(report, o, "zero_point", tare_json_real(zero_point));
+        tare_report_set(report, all, value->name, o);
+    }
+    tare_report_set(report, tare_report_root(report), "int_outputs", all);
+}
+
 static void tell_warnings(tare_report *report, const tare_quantized *q) {
     json_t *list = json_array();
     for (size_t i = 0; i < q->warnings.count; i++) tare_report_push(report, list, tare_json_text(q->warnings.at[i]));
@@ -196,6 +214,7 @@ void tare_report_quantized(tare_report *report, const tare_quantized *q) {
     tell_samples(report, q);
     tell_nodes(report, q);
     tell_loss(report, q);
+    if (q->codes) tell_codes(report, q->codes);
     tell_warnings(report, q);
 }
 

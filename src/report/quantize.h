@@ -31,6 +31,7 @@ typedef struct tare_quantized {
     tare_measured_on on;
     const char *why_not; /* it could not be measured; NULL */
     TARE_VEC(tare_output_loss) outputs;
+    const tare_graph *codes; /* whose outputs are codes; NULL: they are real numbers */
     tare_fates fates;
     bool has_macs, is_guess; /* of a guess: open dimensions as 1 */
     uint64_t macs, codes_macs;

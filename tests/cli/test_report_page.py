@@ -23,7 +23,7 @@ RUNS = {
     "tare-optimize/1": [["optimize", "{raw}", "--explain", "-o", "{out}.onnx"]],
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
     "tare-quantize/1": [["quantize", DIGITS, *DATA, "--keep-float", "conv0", "--stages", "{out}.stages",
-                         "-o", "{out}.onnx"],
+                         "--int-outputs", "-o", "{out}.onnx"],
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
     "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC],
                        ["compare", "{raw}", "{other}", "--data", "random:2", "--nodes"]],
