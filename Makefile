@@ -1,11 +1,15 @@
 # The front door: what there is to do here, each a line for CMake's presets or a script in tools/.
-.PHONY: all setup test check format fuzz bench proof clean
+.PHONY: all install setup test check format fuzz bench proof clean
 MINUTES ?= 1
+PREFIX ?= /usr/local
 
 all: # the program and the library as users get them: build/release/tare, build/release/libtare.a
 	@tools/setup --build-only
 	@cmake --preset release -DTARE_TESTS=OFF >/dev/null
 	@cmake --build --preset release
+
+install: all # program, library, headers, man pages and completion under PREFIX, in DESTDIR if one is given
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 setup: # the packages and the Python that building and testing need
 	@tools/setup
