@@ -2,6 +2,7 @@
 #include "cli.h"
 
 typedef struct record {
+    cli_recipe_options recipe;
     tare_open_options open;
     tare_data_options data;
     tare_preprocess preprocess;
@@ -43,6 +44,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
 static const char *const more[] = {
     "tare calibrate net.onnx --data samples/ -o net.ranges",
     "tare calibrate net.onnx --data samples/ --shard 0/4 -o part0.ranges",
+    "tare calibrate --recipe net.yaml -o net.ranges",
     NULL,
 };
 
@@ -52,7 +54,8 @@ const cli_verb cli_verb_calibrate = {
     .summary = "write what a model's values are on samples",
     .more = more,
     .operands = { 1, 1 },
-    .groups = { { tare_data_fields, offsetof(record, data) },
+    .groups = { { cli_recipe_fields, offsetof(record, recipe) },
+                { tare_data_fields, offsetof(record, data) },
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_work_fields, offsetof(record, work) },

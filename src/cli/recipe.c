@@ -62,6 +62,7 @@ static void fill(const tare_field *fields, void *member, const tare_recipe *reci
     }
 }
 
+/* The recipe's output is the quantized model. */
 static void set_output(const tare_field *fields, char *member, const char *output) {
     for (; output && fields->type != TARE_FIELD_END; fields++) {
         if (!strcmp(fields->name, "output") && fields->type == TARE_FIELD_STRING)
@@ -69,13 +70,17 @@ static void set_output(const tare_field *fields, char *member, const char *outpu
     }
 }
 
+static bool has_table(const cli_verb *verb, const tare_field *table) {
+    for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
+        if (verb->groups[g].fields == table) return true;
+    return false;
+}
+
 tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, void *record, const char **model,
                              tare_field_store *store, tare_error *err) {
-    bool takes_one = false;
-    for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
-        takes_one = takes_one || verb->groups[g].fields == cli_recipe_fields;
+    const bool quantizes = has_table(verb, tare_quantization_fields);
     bool is_set = false;
-    const char *path = takes_one ? find_path(count, arguments, &is_set) : NULL;
+    const char *path = has_table(verb, cli_recipe_fields) ? find_path(count, arguments, &is_set) : NULL;
     if (!path && !is_set) return TARE_OK;
     tare_recipe recipe;
     tare_recipe_init(&recipe);
@@ -85,7 +90,7 @@ tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, 
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++) {
         char *member = (char *)record + verb->groups[g].offset;
         fill(verb->groups[g].fields, member, &recipe);
-        set_output(verb->groups[g].fields, member, recipe.output);
+        if (quantizes) set_output(verb->groups[g].fields, member, recipe.output);
     }
     *model = recipe.model;
     return TARE_OK;
