@@ -2,6 +2,7 @@
 #include <string.h>
 #include <tare/model.h>
 
+#include "base/file.h"
 #include "formats/format.h"
 #include "passes/pass.h"
 
@@ -107,6 +108,31 @@ static tare_status set_input_shapes(tare_model *model, const tare_strings *shape
 
 /* ---- opening ---- */
 
+/* Names a model in it, if there is one: that may be what was meant. */
+static tare_status fail_directory(const char *path, tare_error *err) {
+    tare_arena *arena = tare_arena_new();
+    tare_error unread = { 0 };
+    const char **names = NULL, *model = NULL;
+    size_t count = 0;
+    if (arena && tare_path_list(path, arena, &names, &count, &unread) == TARE_OK)
+        for (size_t i = 0; i < count && !model; i++)
+            if (tare_format_to_write(names[i])) model = names[i];
+    const size_t length = strlen(path);
+    const char *slash = length && path[length - 1] == '/' ? "" : "/";
+    tare_fail(err, TARE_E_USAGE, "%s: is a directory; give a model's file%s%s%s%s", path, model ? ", such as " : "",
+              model ? path : "", model ? slash : "", model ? model : "");
+    tare_arena_free(arena);
+    return err->status;
+}
+
+/* What is not there, or may not be read, is told so. */
+static tare_status fail_format(const char *path, tare_error *err) {
+    tare_file file;
+    TARE_TRY(tare_file_open(&file, path, err));
+    tare_file_close(&file);
+    return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx", path);
+}
+
 static tare_status prepare(tare_model *model, const tare_open_options *options, tare_log *log, tare_error *err) {
     const tare_normalize_options normalize = { .repair_scales = options->repair_scales };
     TARE_TRY(set_input_shapes(model, &options->input_shapes, err));
@@ -119,8 +145,9 @@ tare_status tare_model_open(tare_model **out, const char *path, const tare_open_
     static const tare_open_options defaults;
     if (!options) options = &defaults;
     const tare_read_options read = { .allow_hardlink = options->allow_hardlink, .log = log };
+    if (tare_path_is_directory(path)) return fail_directory(path, err);
     const tare_format *format = tare_format_to_read(path);
-    if (!format) return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx", path);
+    if (!format) return fail_format(path, err);
     tare_model *model;
     TARE_TRY(format->read(&model, path, &read, err));
     const tare_status status = prepare(model, options, log, err);

@@ -211,6 +211,20 @@ static tare_status tell(const job *j, const tare_backend_options *backend, tare_
     return TARE_OK;
 }
 
+/* A name that ends like a file's is hardly meant for a directory that is to be made. */
+static tare_status check_name(const char *to, tare_error *err) {
+    static const char *const files[] = { ".npy", ".txt", ".csv", ".json", ".bin", ".raw", ".onnx", ".zip", NULL };
+    const char *dot = strrchr(to, '.');
+    if (!dot || tare_path_is_directory(to)) return TARE_OK;
+    for (size_t i = 0; files[i]; i++)
+        if (!strcmp(dot, files[i]))
+            return tare_fail(err, TARE_E_USAGE,
+                             "-o %s: outputs are written as .npz: give %.*s.npz for one sample, or a directory for any "
+                             "number",
+                             to, (int)(dot - to < 512 ? dot - to : 512), to);
+    return TARE_OK;
+}
+
 static tare_status run_job(job *j, const tare_backend_options *backend, const tare_run_options *run,
                            const tare_judging *judging, const tare_work_options *work, tare_arena *arena, tare_log *log,
                            tare_error *err) {
@@ -219,6 +233,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     TARE_TRY(tare_work_backend(backend, &options, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
     j->is_file = tare_dump_is_archive(j->to);
+    TARE_TRY(check_name(j->to, err));
     if (j->is_file && tare_samples_count(j->samples) != 1)
         return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
                          tare_samples_count(j->samples));
