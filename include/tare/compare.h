@@ -22,10 +22,24 @@ TARE_API tare_status tare_compare_paths(const char *const *paths, size_t count, 
                                         const tare_judging *judging, const tare_work_options *work,
                                         tare_report **report, tare_log *log, tare_error *err);
 
-/* Where the accuracy goes, node by node: what each loses by itself (local) and what has come together there
- * (accumulated), worst first. `quantized` is compared with `model`, both opened. */
+typedef struct tare_debugging {
+    int sort; /* ORDER: sort: 0 the worst first, some of them; 1 all in the order of the graph */
+} tare_debugging;
+extern TARE_API const tare_field tare_debugging_fields[];
+
+/* Options of quantizing that would help most, as the command line has them ("--keep-float", "conv1"); the strings live as
+ * long as the report. count 0: there is nothing to recommend. */
+typedef struct tare_advice {
+    const char *options[8];
+    size_t count;
+} tare_advice;
+
+/* Where the accuracy goes: which nodes cost the worst output most, as measured without their rounding on a few samples, then
+ * node by node what each loses by itself (local) and what has come together there (accumulated). `quantized` is compared
+ * with `model`, both opened, the latter optimized. options, judging, work, advice and log may be NULL. */
 TARE_API tare_status tare_debug_model(const tare_model *model, const tare_model *quantized, const tare_samples *samples,
-                                      const tare_judging *judging, const tare_work_options *work, tare_report **report,
+                                      const tare_debugging *options, const tare_judging *judging,
+                                      const tare_work_options *work, tare_report **report, tare_advice *advice,
                                       tare_log *log, tare_error *err);
 
 TARE_C_END

@@ -10,21 +10,12 @@ enum {
 
 /* ---- what a comparison says ---- */
 
-/* One number a class: what has a single dimension, or is made by a softmax. */
-static bool is_class(const tare_value *value) {
-    if (!value) return false;
-    if (tare_node_is(value->producer, "Softmax") || tare_node_is(value->producer, "LogSoftmax")) return true;
-    const tare_shape *shape = &value->shape;
-    if (shape->rank == 1 || shape->rank == 2) return shape->dim[shape->rank - 1] > 1;
-    return shape->rank == 4 && shape->dim[1] > 1 && shape->dim[2] == 1 && shape->dim[3] == 1;
-}
-
 /* What is kept of a comparison outlives it. */
 static tare_status take_outputs(tare_quantizing *q, const tare_comparison *comparison, tare_error *err) {
     for (size_t i = 0; i < tare_comparison_count(comparison); i++) {
         const tare_compared *c = tare_comparison_at(comparison, i);
         tare_output_loss loss = { .name = tare_arena_strdup(q->arena, c->name),
-                                  .is_class = is_class(tare_graph_find_value(q->model->graph, c->name)),
+                                  .is_class = c->is_class,
                                   .metrics = c->metrics };
         const char **worst = &loss.metrics.worst_sample;
         if (*worst) *worst = tare_arena_strdup(q->arena, *worst);

@@ -284,6 +284,6 @@ tare_status tare_report_add_written(tare_report *report, const tare_model *model
     uint64_t bytes = 0, float_bytes = 0;
     for (size_t i = 0; i < model->files.count; i++) float_bytes += model->files.at[i].size;
     tare_path_is_file(path, &bytes);
-    tare_report_written(report, path, bytes, float_bytes, next, next_count);
-    return tare_report_is_whole(report, err);
+    tare_report_written(report, path, bytes, float_bytes);
+    return tare_report_add_next(report, next, next_count, err);
 }

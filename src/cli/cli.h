@@ -7,7 +7,7 @@
 
 #include <tare/tare.h>
 
-enum { CLI_GROUPS_MAX = 8, CLI_FIELDS_MAX = 256 /* of all groups of a verb */ };
+enum { CLI_GROUPS_MAX = 10, CLI_FIELDS_MAX = 256 /* of all groups of a verb */ };
 
 /* A struct inside a verb's record and the table of its members: an option is said once, where its struct is. */
 typedef struct cli_group {
@@ -101,6 +101,10 @@ tare_status cli_fail(tare_error *err, tare_status status, const char *text);
 /* A command for the user to go on with: "tare WORDS" for a shell, then those options of this call, as they were given, that
  * are in one of the tables (ended by NULL). Free it with free(); NULL: no memory. */
 char *cli_next_command(const cli_call *call, const char *const *words, const tare_field *const *tables);
+
+/* Adds one such command to the report; report NULL: nothing is done. */
+tare_status cli_add_next(const cli_call *call, const char *const *words, const tare_field *const *tables,
+                         tare_report *report, tare_error *err);
 
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);

@@ -8,6 +8,7 @@ typedef struct record {
     tare_preprocess preprocess;
     tare_calibration_options calibration;
     tare_quantization quantization;
+    tare_debugging debugging;
     tare_judging judging;
     tare_work_options work;
 } record;
@@ -21,22 +22,38 @@ static tare_status get_quantized(const cli_call *call, const tare_model *model, 
                                call->log, err);
 }
 
+/* How to quantize better, when that is known: the options of this call, and what would help. */
+static tare_status add_next(const cli_call *call, const tare_advice *advice, tare_report *report, tare_error *err) {
+    const tare_field *const tables[] = { cli_recipe_fields,       tare_data_fields,         tare_preprocess_fields,
+                                         tare_calibration_fields, tare_quantization_fields, NULL };
+    const char *words[16] = { "quantize", call->operands[0] };
+    size_t count = 2;
+    if (!advice->count) return TARE_OK;
+    for (size_t i = 0; i < advice->count; i++) words[count++] = advice->options[i];
+    words[count++] = "-o";
+    words[count] = "better.onnx";
+    return cli_add_next(call, words, tables, report, err);
+}
+
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL, *quantized = NULL;
     tare_samples *samples = NULL;
     tare_report *report = NULL;
+    tare_advice advice = { .count = 0 };
     tare_status status = tare_model_open(&model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = tare_model_optimize(model, NULL, NULL, call->log, err);
     if (status == TARE_OK)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
     if (status == TARE_OK) status = get_quantized(call, model, samples, &quantized, err);
     if (status == TARE_OK)
-        status = tare_debug_model(model, quantized, samples, &r->judging, &r->work, &report, call->log, err);
+        status = tare_debug_model(model, quantized, samples, &r->debugging, &r->judging, &r->work, &report, &advice,
+                                  call->log, err);
+    if (status == TARE_OK) status = add_next(call, &advice, report, err);
     tare_model_free(quantized);
     tare_samples_close(samples);
     tare_model_free(model);
-    return status == TARE_OK ? cli_print_report(call, report, err) : status;
+    return cli_print_verdict(call, report, status, err);
 }
 
 static const char *const more[] = {
@@ -56,6 +73,7 @@ const cli_verb cli_verb_debug = {
                 { tare_preprocess_fields, offsetof(record, preprocess) },
                 { tare_calibration_fields, offsetof(record, calibration) },
                 { tare_quantization_fields, offsetof(record, quantization) },
+                { tare_debugging_fields, offsetof(record, debugging) },
                 { tare_judging_fields, offsetof(record, judging) },
                 { tare_work_fields, offsetof(record, work) },
                 { tare_open_fields, offsetof(record, open) } },

@@ -61,3 +61,14 @@ char *cli_next_command(const cli_call *call, const char *const *words, const tar
     }
     return c.text;
 }
+
+tare_status cli_add_next(const cli_call *call, const char *const *words, const tare_field *const *tables,
+                         tare_report *report, tare_error *err) {
+    if (!report) return TARE_OK;
+    char *next = cli_next_command(call, words, tables);
+    if (!next) return cli_fail(err, TARE_E_LIMIT, "out of memory");
+    const char *const commands[] = { next };
+    const tare_status status = tare_report_add_next(report, commands, 1, err);
+    free(next);
+    return status;
+}

@@ -154,6 +154,7 @@ static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
                 met->bits[i] |= job->workers[w].met[p].bits[i];
         tare_total_finish(&job->totals[p], met, &pair->said.metrics);
         memcpy(pair->said.hits, job->totals[p].hits, sizeof pair->said.hits);
+        pair->said.is_class |= job->totals[p].samples && job->totals[p].classes == job->totals[p].samples;
         is_judged = is_judged || pair->said.hits[0].samples;
     }
     return job->labels && !is_judged ? tare_labels_fail_fit(job->labels, err) : TARE_OK;
@@ -176,6 +177,8 @@ static tare_status compare(tare_compare_job *job, tare_comparison *comparison, c
     TARE_TRY(job->samples ? list_samples(job, options, err) : list_dumps(job, log, err));
     if (!job->items.count) return tare_fail(err, TARE_E_USAGE, "there are no samples to compare on");
     TARE_TRY(join_sides(job, comparison, options->outputs_only, err));
+    if (options->activations) tare_join_behind(&comparison->join, options->activations);
+    if (options->like) tare_join_behind_like(&comparison->join, &options->like->join);
     tare_status status = open_labels(job, options->labels, err);
     if (status == TARE_OK) status = tare_compare_open_workers(job, options, err);
     if (status == TARE_OK) status = run_batches(job, log, err);

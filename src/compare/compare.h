@@ -33,6 +33,7 @@ typedef struct tare_metrics {
     double worst_channel_db;
     uint64_t codes, codes_used;           /* the other side's, when it is quantized; 0: it is not */
     double saturated_low, saturated_high; /* shares of its numbers that were beyond the codes before rounding */
+    double seen_min, seen_max;            /* of them all, before rounding; NaN: none is rounded */
 } tare_metrics;
 
 /* One value of both sides. */
@@ -41,6 +42,8 @@ typedef struct tare_compared {
     const char *other;     /* the other's name, when it is another; NULL */
     const char *node, *op; /* what makes it; NULL: an input, or both sides are dumps */
     bool is_output;
+    bool is_class;           /* one number a class, as far as operator and shapes tell: top1 means something */
+    const char *behind;      /* op of the activation that both were taken through; NULL: none */
     const tare_value *value; /* of the other side's model, else of the reference's; NULL: both are dumps */
     tare_metrics metrics;
     tare_hits hits[2]; /* of each side, by the labels; samples 0: no labels, or no vector of scores */
@@ -96,6 +99,11 @@ typedef struct tare_compare_options {
     size_t index_count;
     size_t memory_limit; /* bytes of a session's slab; 0: none */
     const char *labels;  /* a file of them, to judge outputs that are one vector of scores; NULL: none */
+    /* What only an activation (Relu, Clip, Swish, …) reads in this model is compared behind it, so that nothing counts as
+     * lost that it throws away; NULL: values are compared as they are. Must outlive the comparison. */
+    const tare_model *activations;
+    const struct tare_comparison
+        *like; /* behind the activations that it went behind, by the names of its other side; NULL */
 } tare_compare_options;
 
 /* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each

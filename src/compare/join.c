@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare/side.h"
+#include "ops/op.h"
 
 typedef struct walk {
     tare_join *join;
@@ -136,14 +137,15 @@ static bool find_on(const walk *w, int to, const char *name, tare_alias *alias, 
 static void describe(tare_pair *pair) {
     const tare_value *of = pair->value[1] ? pair->value[1] : pair->value[0];
     const tare_value *reference = pair->value[0] ? pair->value[0] : pair->value[1];
+    const tare_node *producer = reference ? reference->producer : NULL;
     pair->said.name = pair->key[0];
     pair->said.other = strcmp(pair->key[0], pair->key[1]) ? pair->key[1] : NULL;
     pair->said.value = of;
     pair->said.is_output = !reference || reference->is_output;
-    if (reference && reference->producer) {
-        pair->said.node = reference->producer->name;
-        pair->said.op = reference->producer->type;
-    }
+    if (!producer) return;
+    pair->said.node = producer->name;
+    pair->said.op = producer->type;
+    pair->said.is_class = tare_node_is(producer, "Softmax") || tare_node_is(producer, "LogSoftmax");
 }
 
 static bool has_numbers(const tare_pair *pair, int s) {
@@ -252,6 +254,39 @@ tare_status tare_join_alone(tare_join *join, const tare_model *model, bool outpu
     const walk w = { .join = join, .outputs_only = outputs_only };
     init(join);
     return walk_model(&w, model, visit_alone, err);
+}
+
+/* ---- activations ---- */
+
+/* Its function of one number is all that becomes of input 0; what else it reads is constant. */
+static bool is_activation(const tare_node *node) {
+    if (!node->op || !(node->op->curve || tare_node_is(node, "Clip")) || node->output_count != 1) return false;
+    for (int i = 1; i < node->input_count; i++)
+        if (node->inputs[i] && !tare_value_is_constant(node->inputs[i])) return false;
+    return true;
+}
+
+void tare_join_behind(tare_join *join, const tare_model *activations) {
+    for (size_t i = 0; i < join->pairs.count; i++) {
+        tare_pair *pair = &join->pairs.at[i];
+        const tare_value *value = tare_map_get(&activations->graph->values, pair->key[0]);
+        const bool is_read_once = value && value->dtype == TARE_F32 && tare_value_has_one_use(value);
+        if (!is_read_once || value->uses.at[0].index != 0 || value->uses.at[0].node->graph != value->graph ||
+            !is_activation(value->uses.at[0].node))
+            continue;
+        pair->behind = value->uses.at[0].node;
+        pair->said.behind = pair->behind->type;
+    }
+}
+
+void tare_join_behind_like(tare_join *join, const tare_join *like) {
+    for (size_t i = 0; i < join->pairs.count; i++) {
+        tare_pair *pair = &join->pairs.at[i];
+        const size_t index = tare_join_first(like, 1, pair->key[0]);
+        if (index == SIZE_MAX || !like->pairs.at[index].behind) continue;
+        pair->behind = like->pairs.at[index].behind;
+        pair->said.behind = pair->behind->type;
+    }
 }
 
 /* ---- other forms ---- */

@@ -135,6 +135,12 @@ static void count_top1(tare_tally *tally, const tare_tensor *a, const tare_tenso
     }
 }
 
+/* A single dimension, all others 1. */
+static bool is_class(const tare_shape *shape) {
+    if (shape->rank == 1 || shape->rank == 2) return shape->dim[shape->rank - 1] > 1;
+    return shape->rank == 4 && shape->dim[1] > 1 && shape->dim[2] == 1 && shape->dim[3] == 1;
+}
+
 void tare_tally_clear(tare_tally *tally) {
     *tally = (tare_tally){ .capacity = tally->capacity, .channel = tally->channel };
 }
@@ -151,6 +157,7 @@ tare_status tare_tally_set(tare_tally *tally, const tare_tensor *a, const tare_t
         capacity = channels;
     }
     tally->is_set = true;
+    tally->is_class = is_class(shape);
     tally->count = (uint64_t)tare_shape_elements(shape);
     tally->channels = channels;
     tally->capacity = capacity;
@@ -197,6 +204,11 @@ static void meet_run(tare_tally *tally, tare_codes_met *met, const grid *g, cons
         float steps = rintf(before[i] / g->scale);
         tally->low += steps < g->lo;
         tally->high += steps > g->hi;
+    }
+    if (before && !tally->rounded) tally->seen_min = INFINITY, tally->seen_max = -INFINITY;
+    for (size_t i = 0; before && i < count; i++) {
+        if (before[i] < tally->seen_min) tally->seen_min = before[i];
+        if (before[i] > tally->seen_max) tally->seen_max = before[i];
     }
     if (before) tally->rounded += count;
 }
@@ -256,6 +268,9 @@ tare_status tare_total_add(tare_total *total, const tare_tally *tally, const cha
     total->places += tally->places;
     total->same += tally->same;
     for (int side = 0; side < 2; side++) tare_hits_add(&total->hits[side], &tally->hits[side]);
+    total->classes += tally->is_class;
+    if (tally->rounded && (!total->rounded || tally->seen_min < total->seen_min)) total->seen_min = tally->seen_min;
+    if (tally->rounded && (!total->rounded || tally->seen_max > total->seen_max)) total->seen_max = tally->seen_max;
     total->rounded += tally->rounded;
     total->low += tally->low;
     total->high += tally->high;
@@ -285,7 +300,7 @@ static void find_worst_channel(const tare_total *total, tare_metrics *metrics) {
 }
 
 static void finish_codes(const tare_total *total, const tare_codes_met *met, tare_metrics *metrics) {
-    metrics->saturated_low = metrics->saturated_high = NAN;
+    metrics->saturated_low = metrics->saturated_high = metrics->seen_min = metrics->seen_max = NAN;
     if (!met->quant || !met->bits) return;
     metrics->codes = tare_codes_count(met->quant);
     for (size_t i = 0; i < TARE_CODES_WORDS(met->quant); i++)
@@ -293,6 +308,8 @@ static void finish_codes(const tare_total *total, const tare_codes_met *met, tar
     if (!total->rounded) return;
     metrics->saturated_low = (double)total->low / (double)total->rounded;
     metrics->saturated_high = (double)total->high / (double)total->rounded;
+    metrics->seen_min = (double)total->seen_min;
+    metrics->seen_max = (double)total->seen_max;
 }
 
 void tare_total_finish(const tare_total *total, const tare_codes_met *met, tare_metrics *metrics) {

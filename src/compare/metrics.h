@@ -15,7 +15,9 @@ typedef struct tare_tally {
     tare_sums all;
     uint64_t places, same;       /* top-1 */
     tare_hits hits[2];           /* by labels, of each side */
+    bool is_class;               /* by its shape: one number a class */
     uint64_t rounded, low, high; /* numbers before rounding, those beyond the codes */
+    float seen_min, seen_max;    /* when any was rounded */
     size_t channels;             /* along dimension 1; 1 when there is none */
     size_t capacity;
     tare_sums *channel;
@@ -28,6 +30,8 @@ typedef struct tare_channel_total {
 /* Of many samples, added in the order of ids. Zeroed at first. */
 typedef struct tare_total {
     uint64_t samples, count, nonfinite, places, same, rounded, low, high;
+    uint64_t classes; /* samples whose shape is that of classes */
+    float seen_min, seen_max;
     tare_hits hits[2];
     double aa, bb, dd, max;
     double cosines, norms, l1s, l2s; /* sums over samples */

@@ -23,6 +23,25 @@ static void judge(const tare_compare_worker *w, const tare_tensor *const both[2]
     for (int s = 0; s < 2; s++) tare_labels_judge(job->labels, item, both[s], &hits[s]);
 }
 
+/* Replaces the tensor by what the activation makes of it. */
+static tare_status go_behind(const tare_compare_worker *w, const tare_node *node, const tare_tensor **tensor,
+                             tare_error *err) {
+    tare_tensor *out = NULL, *copy = tare_arena_alloc(w->sample, 1, sizeof *copy);
+    tare_tensor **inputs = tare_arena_alloc(w->sample, (size_t)node->input_count, sizeof(*inputs));
+    if (!copy || !inputs) return tare_fail_memory(err, 0);
+    *copy = **tensor;
+    inputs[0] = copy;
+    for (int i = 1; i < node->input_count; i++) {
+        if (!node->inputs[i]) continue;
+        inputs[i] = tare_arena_alloc(w->sample, 1, sizeof *copy);
+        if (!inputs[i]) return tare_fail_memory(err, 0);
+        *inputs[i] = *node->inputs[i]->constant;
+    }
+    TARE_TRY(tare_node_run_once(node, inputs, &out, w->job->kernels, NULL, w->sample, err));
+    *tensor = out;
+    return TARE_OK;
+}
+
 static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare_tensor *a, const tare_tensor *b,
                                 tare_error *err) {
     const tare_pair *pair = &w->job->join->pairs.at[index];
@@ -45,6 +64,7 @@ static tare_status compare_pair(tare_compare_worker *w, size_t index, const tare
     if (!are_alike || both[0]->dtype == TARE_STRING || both[1]->dtype == TARE_STRING ||
         !tare_shape_equal(&both[0]->shape, &both[1]->shape))
         return fail_shapes(w->job, pair, both[0], both[1], err);
+    for (int s = 0; s < 2 && pair->behind; s++) TARE_TRY(go_behind(w, pair->behind, &both[s], err));
     TARE_TRY(tare_tally_set(&w->slot->tallies[index], both[0], both[1], w->job->side[1] != NULL, w->slot->arena, err));
     if (pair->said.is_output) judge(w, both, w->slot->tallies[index].hits);
     tare_arena_release(w->sample, mark);
@@ -281,6 +301,7 @@ static tare_status open_slots(tare_compare_job *job, tare_error *err) {
  * a slow one holds up fewer. */
 tare_status tare_compare_open_workers(tare_compare_job *job, const tare_compare_options *options, tare_error *err) {
     if (!options->pool) job->own_pool = tare_pool_new(options->threads);
+    job->kernels = tare_kernels_for(options->cpu);
     job->pool = options->pool ? options->pool : job->own_pool;
     if (!job->pool) return tare_fail_memory(err, 0);
     job->worker_count = job->items.count == 1 ? 1 : tare_pool_size(job->pool);

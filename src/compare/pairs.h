@@ -52,6 +52,7 @@ struct tare_compare_job {
     const tare_samples *samples;
     tare_join *join;
     TARE_VEC(tare_compare_item) items;
+    const tare_kernels *kernels;
     tare_pool *pool, *own_pool; /* that of the options, or its own */
     tare_compare_worker *workers;
     size_t worker_count;

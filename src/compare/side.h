@@ -28,6 +28,7 @@ typedef struct tare_pair {
     tare_compared said;
     const char *key[2];         /* the name on each side */
     const tare_value *value[2]; /* NULL: a dump's */
+    const tare_node *behind;    /* both tensors are taken through this activation; NULL: none */
     int moved;                  /* the side whose tensor is brought to the other's form by `alias`; -1: neither */
     tare_alias alias;           /* other form = factor * tensor + offset, its dimension i being permutation[i] here */
     struct {
@@ -51,6 +52,9 @@ tare_status tare_join_sides(tare_join *join, const tare_side *const side[2], tar
                             tare_error *err);
 /* The values of one model that have something quantized in or around their node: for the local comparison. */
 tare_status tare_join_alone(tare_join *join, const tare_model *model, bool outputs_only, tare_error *err);
+/* Values that only an activation reads, in that model, get it as `behind`; or those that another join's other side has. */
+void tare_join_behind(tare_join *join, const tare_model *activations);
+void tare_join_behind_like(tare_join *join, const tare_join *like);
 /* The first pair with this key on a side; SIZE_MAX: none. */
 size_t tare_join_first(const tare_join *join, int side, const char *key);
 

@@ -1,5 +1,4 @@
 /* What differs between two sides: outputs in the vendors' columns and tare's own, values below them. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static void hit_rows(tare_report *report, const char *a, const char *b, const ta
     }
 }
 
-static json_t *hits_json(tare_report *report, const tare_compared *c) {
+json_t *tare_report_both_hits(tare_report *report, const tare_compared *c) {
     json_t *o = json_object();
     tare_report_set(report, o, "samples", tare_json_count(c->hits[0].samples));
     tare_report_set(report, o, "reference", tare_report_hits(report, &c->hits[0]));
@@ -54,9 +53,10 @@ static json_t *values_json(tare_report *report, const tare_comparison *compariso
         const tare_compared *c = tare_comparison_at(comparison, i);
         json_t *o = tare_report_metrics(report, &c->metrics);
         tare_report_set(report, o, "output", json_boolean(c->is_output));
+        if (c->is_output) tare_report_set(report, o, "is_class", json_boolean(c->is_class));
         if (c->op) tare_report_set(report, o, "op", tare_json_text(c->op));
         if (c->node) tare_report_set(report, o, "node", tare_json_text(c->node));
-        if (c->hits[0].samples) tare_report_set(report, o, "accuracy", hits_json(report, c));
+        if (c->hits[0].samples) tare_report_set(report, o, "accuracy", tare_report_both_hits(report, c));
         tare_report_set(report, values, c->name, o);
     }
     return values;
@@ -83,14 +83,19 @@ static json_t *unmatched_json(tare_report *report, const tare_comparison *compar
     return list;
 }
 
-static json_t *sides_json(tare_report *report, const tare_sides *sides) {
+json_t *tare_report_sides(tare_report *report, const tare_sides *sides) {
     json_t *o = json_object();
     tare_report_set(report, o, "reference", tare_report_figures_json(report, sides->figures[0]));
     tare_report_set(report, o, "other", tare_report_figures_json(report, sides->figures[1]));
     return o;
 }
 
-static bool have_figures(const tare_sides *sides) { return sides->figures[0]->count || sides->figures[1]->count; }
+bool tare_report_have_figures(const tare_sides *sides) { return sides->figures[0]->count || sides->figures[1]->count; }
+
+void tare_report_judged(tare_report *report, const tare_sides *sides, const tare_comparison *comparison) {
+    hit_rows(report, sides->name[0], sides->name[1], comparison);
+    tare_report_figures(report, sides->name, sides->figures, 2);
+}
 
 void tare_report_comparison(tare_report *report, const tare_sides *sides, const tare_comparison *comparison,
                             const tare_columns *columns) {
@@ -100,8 +105,7 @@ void tare_report_comparison(tare_report *report, const tare_sides *sides, const 
         only_outputs &= tare_comparison_at(comparison, i)->is_output;
     tare_report_line(report, "%s against %s", b, a);
     tare_report_columns(report, "output", columns, comparison, is_output);
-    hit_rows(report, a, b, comparison);
-    tare_report_figures(report, sides->name, sides->figures, 2);
+    tare_report_judged(report, sides, comparison);
     if (!only_outputs && columns->count)
         tare_report_columns(report, "value", columns, comparison, is_inner);
     else if (!only_outputs)
@@ -114,46 +118,6 @@ void tare_report_comparison(tare_report *report, const tare_sides *sides, const 
     tare_report_set(report, o, "values", values_json(report, comparison));
     tare_report_set(report, o, "unmatched", tare_json_count(tare_comparison_unmatched_count(comparison)));
     tare_report_set(report, o, "without_partner", unmatched_json(report, comparison));
-    if (have_figures(sides)) tare_report_set(report, o, "metric", sides_json(report, sides));
+    if (tare_report_have_figures(sides)) tare_report_set(report, o, "metric", tare_report_sides(report, sides));
     tare_report_push(report, list, o);
-}
-
-/* ---- debug ---- */
-
-static void debug_row(tare_table *table, const tare_compared *local, const tare_compared *together) {
-    const tare_metrics *m = &together->metrics;
-    char cell[2][TARE_CELL_SIZE], channel[2 * TARE_CELL_SIZE] = "", codes[TARE_CELL_SIZE] = "";
-    if (m->worst_channel >= 0)
-        snprintf(channel, sizeof channel, "%lld: %s", (long long)m->worst_channel,
-                 tare_cell_db(cell[0], m->worst_channel_db));
-    if (m->codes)
-        snprintf(codes, sizeof codes, "%llu/%llu", (unsigned long long)m->codes_used, (unsigned long long)m->codes);
-    tare_table_row(table, (const char *const[]){ together->name, together->op ? together->op : "",
-                                                 tare_cell_db(cell[0], local ? local->metrics.sqnr_db : INFINITY),
-                                                 tare_cell_db(cell[1], m->sqnr_db), channel, codes });
-}
-
-void tare_report_debug(tare_report *report, const tare_sides *sides, const tare_comparison *local,
-                       const tare_comparison *together) {
-    tare_report_columns(report, "output", &(tare_columns){ 0 }, together, is_output);
-    hit_rows(report, sides->name[0], sides->name[1], together);
-    tare_report_figures(report, sides->name, sides->figures, 2);
-    tare_report_line(report, "%s", "");
-    tare_report_line(report,
-                     "each value: what its node loses by itself (local) and all that came together there, in dB");
-    static const char *const headings[] = { "value", "op", "local", "accumulated", "worst channel", "codes" };
-    tare_table *table = tare_report_table(report, 6, headings, "<<>>>>", 0);
-    json_t *values = json_object();
-    for (size_t i = 0; i < tare_comparison_count(together); i++) {
-        const tare_compared *t = tare_comparison_at(together, i),
-                            *l = tare_comparison_find(local, t->other ? t->other : t->name);
-        if (!t->metrics.is_exact) debug_row(table, l, t);
-        json_t *o = json_object();
-        tare_report_set(report, o, "accumulated", tare_report_metrics(report, &t->metrics));
-        tare_report_set(report, o, "local", l ? tare_report_metrics(report, &l->metrics) : json_null());
-        if (t->hits[0].samples) tare_report_set(report, o, "accuracy", hits_json(report, t));
-        tare_report_set(report, values, t->name, o);
-    }
-    tare_report_set(report, tare_report_root(report), "values", values);
-    if (have_figures(sides)) tare_report_set(report, tare_report_root(report), "metric", sides_json(report, sides));
 }

@@ -80,8 +80,10 @@ typedef struct tare_sides {
 } tare_sides;
 void tare_report_comparison(tare_report *report, const tare_sides *sides, const tare_comparison *comparison,
                             const tare_columns *columns);
-/* sides: "float" and "quantized". */
-void tare_report_debug(tare_report *report, const tare_sides *sides, const tare_comparison *local,
-                       const tare_comparison *together);
+/* Tables of how often each side is right by labels, and of the user's program's figures; nothing where there are none. */
+void tare_report_judged(tare_report *report, const tare_sides *sides, const tare_comparison *comparison);
+bool tare_report_have_figures(const tare_sides *sides);
+json_t *tare_report_sides(tare_report *report, const tare_sides *sides); /* their figures */
+json_t *tare_report_both_hits(tare_report *report, const tare_compared *compared);
 
 #endif

@@ -51,6 +51,8 @@ json_t *tare_report_metrics(tare_report *report, const tare_metrics *m) {
     tare_report_set(report, o, "worst_channel", m->worst_channel < 0 ? json_null() : json_integer(m->worst_channel));
     tare_report_set(report, o, "codes", tare_json_count(m->codes));
     tare_report_set(report, o, "codes_used", tare_json_count(m->codes_used));
+    tare_report_set(report, o, "seen_min", tare_json_real(m->seen_min));
+    tare_report_set(report, o, "seen_max", tare_json_real(m->seen_max));
     return o;
 }
 
@@ -81,8 +83,13 @@ tare_status tare_columns_parse(tare_columns *columns, const tare_strings *names,
     return TARE_OK;
 }
 
+/* Without scores of classes the largest number says nothing. */
+static bool is_told(const struct metric *metric, const tare_compared *c, bool is_usual) {
+    return !is_usual || metric->offset != offsetof(tare_metrics, top1) || c->is_class;
+}
+
 /* A table of some columns, with rows for what `is_shown` says. */
-static void put_columns(tare_report *report, const char *heading, const size_t *at, size_t count,
+static void put_columns(tare_report *report, const char *heading, const size_t *at, size_t count, bool is_usual,
                         const tare_comparison *comparison, bool is_shown(const tare_compared *compared)) {
     const char *headings[1 + PER_ROW] = { heading };
     for (size_t i = 0; i < count; i++) headings[i + 1] = metrics[at[i]].heading;
@@ -95,6 +102,10 @@ static void put_columns(tare_report *report, const char *heading, const size_t *
         for (size_t k = 0; k < count; k++) {
             const struct metric *metric = &metrics[at[k]];
             const double number = metric_of(&c->metrics, metric);
+            if (!is_told(metric, c, is_usual)) {
+                cells[k + 1] = "";
+                continue;
+            }
             cells[k + 1] =
                 metric->format ? tare_cell_number(cell[k], metric->format, number) : tare_cell_db(cell[k], number);
         }
@@ -105,11 +116,15 @@ static void put_columns(tare_report *report, const char *heading, const size_t *
 void tare_report_columns(tare_report *report, const char *heading, const tare_columns *columns,
                          const tare_comparison *comparison, bool is_shown(const tare_compared *compared)) {
     static const size_t usual[USUAL] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
-    const size_t *at = columns->count ? columns->at : usual;
-    const size_t count = columns->count ? columns->count : USUAL;
+    const bool is_usual = !columns->count;
+    bool has_classes = false;
+    for (size_t i = 0; i < tare_comparison_count(comparison); i++)
+        has_classes |= is_shown(tare_comparison_at(comparison, i)) && tare_comparison_at(comparison, i)->is_class;
+    const size_t *at = is_usual ? usual : columns->at;
+    const size_t count = !is_usual ? columns->count : has_classes ? USUAL : USUAL - 1; /* top-1 is the last */
     for (size_t from = 0, some; from < count; from += some) {
         some = count - from < PER_ROW ? count - from : PER_ROW;
-        if (!columns->count && !from) some = VENDORS;
-        put_columns(report, heading, at + from, some, comparison, is_shown);
+        if (is_usual && !from) some = VENDORS;
+        put_columns(report, heading, at + from, some, is_usual, comparison, is_shown);
     }
 }

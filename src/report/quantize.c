@@ -218,20 +218,14 @@ void tare_report_quantized(tare_report *report, const tare_quantized *q) {
     tell_warnings(report, q);
 }
 
-void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes,
-                         const char *const *next, size_t next_count) {
-    json_t *root = tare_report_root(report), *list = json_array();
+void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes) {
+    json_t *root = tare_report_root(report);
     char size[2][TARE_CELL_SIZE];
     tare_report_fact(report, "wrote", "%s, %s; it was %s", path, tare_cell_bytes(size[0], bytes),
                      tare_cell_bytes(size[1], float_bytes));
-    for (size_t i = 0; i < next_count; i++) {
-        tare_report_command(report, i ? "" : "next", next[i]);
-        tare_report_push(report, list, tare_json_text(next[i]));
-    }
     tare_report_set(report, root, "output", tare_json_text(path));
     tare_report_set(report, root, "bytes", tare_json_count(bytes));
     tare_report_set(report, root, "float_bytes", tare_json_count(float_bytes));
-    tare_report_set(report, root, "next", list);
 }
 
 void tare_report_stages(tare_report *report, const char *directory, const char *const *paths, size_t count) {

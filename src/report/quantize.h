@@ -40,9 +40,8 @@ typedef struct tare_quantized {
 
 void tare_report_quantized(tare_report *report, const tare_quantized *said);
 
-/* What was written, and commands that look further, a line each. */
-void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes,
-                         const char *const *next, size_t next_count);
+/* What was written. */
+void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes);
 
 /* The files of the stages. */
 void tare_report_stages(tare_report *report, const char *directory, const char *const *paths, size_t count);

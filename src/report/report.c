@@ -28,6 +28,12 @@ void tare_report_free(tare_report *report) {
 
 json_t *tare_report_root(tare_report *report) { return report->root; }
 
+const char *tare_report_keep(tare_report *report, const char *text) {
+    const char *copy = tare_arena_strdup(report->arena, text);
+    if (!copy) report->failed = true;
+    return copy;
+}
+
 tare_status tare_report_is_whole(const tare_report *report, tare_error *err) {
     return report->failed ? tare_fail_memory(err, 0) : TARE_OK;
 }
@@ -99,6 +105,16 @@ void tare_report_command(tare_report *report, const char *label, const char *com
     const size_t before = report->items.count;
     tare_report_fact(report, label, "%s", command);
     if (report->items.count > before) report->items.at[before].is_whole = true;
+}
+
+tare_status tare_report_add_next(tare_report *report, const char *const *commands, size_t count, tare_error *err) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        tare_report_command(report, i ? "" : "next", commands[i]);
+        tare_report_push(report, list, tare_json_text(commands[i]));
+    }
+    tare_report_set(report, report->root, "next", list);
+    return tare_report_is_whole(report, err);
 }
 
 static void add_row(tare_table *table, const char *const *cells) {

@@ -21,6 +21,9 @@
 tare_report *tare_report_new(const char *schema);
 json_t *tare_report_root(tare_report *report);
 
+/* A copy of the text that lives as long as the report; NULL: no memory, which is remembered. */
+const char *tare_report_keep(tare_report *report, const char *text);
+
 /* ---- text ---- */
 
 /* A line; words that are too many for it go on below. */

@@ -67,8 +67,8 @@ static void test_from_float_to_codes(void **state) {
     assert_error(tare_model_save(again, path, NULL, &err), TARE_E_USAGE, "inputs are never touched");
     assert_ok(tare_model_info(again, NULL, &report, NULL, &err));
     check_report(report, "tare-info/1");
-    assert_ok(tare_debug_model(model, again, samples, NULL, NULL, &report, NULL, &err));
-    check_report(report, "tare-debug/1");
+    assert_ok(tare_debug_model(model, again, samples, NULL, NULL, NULL, &report, NULL, NULL, &err));
+    check_report(report, "tare-debug/2");
     tare_model_free(again);
     tare_model_free(quantized);
     tare_samples_close(samples);

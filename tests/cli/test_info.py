@@ -4,6 +4,7 @@ import json
 import numpy as np
 import onnx
 from bench import f32, model, node, ort
+from terminal import on_terminal
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from conftest import DIGITS, IMAGES
 
@@ -112,10 +113,8 @@ def test_what_strangers_write_is_left_out(bench):
 
 
 def test_tables_fit(bench):
-    """80 columns, whatever the names; each value and each origin has its line."""
-    ran = bench.call("info", quantize(bench), "--values")
-    assert ran.status == 0, ran.log
-    lines = ran.out.splitlines()[1:]
+    """80 columns on a terminal, whatever the names; each value and each origin has its line."""
+    lines = on_terminal("info", quantize(bench), "--values", NO_COLOR="1").splitlines()[1:]
     assert max(map(len, lines)) <= 80, max(lines, key=len)
     assert any(line.endswith("  weight") and " s8 " in line for line in lines)
 
@@ -133,9 +132,7 @@ def test_memory_over_time(bench):
         assert all(a + size <= b for (a, size), (b, _) in zip(live, live[1:]))
     names = {each["value"] for each in buffers}
     assert names & {"conv", "relu", "relu_raw"} and "logits" in {name and name.removesuffix("_raw") for name in names}
-    ran = bench.call("info", path, "--memory")
-    assert ran.status == 0, ran.log
-    lines = ran.out.splitlines()[1:]
+    lines = on_terminal("info", path, "--memory", NO_COLOR="1").splitlines()[1:]
     assert max(map(len, lines)) <= 80, max(lines, key=len)
     assert any(line.startswith("  peak") for line in lines)
     assert max(line.count("█") for line in lines) == 24

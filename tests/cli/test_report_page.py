@@ -27,7 +27,8 @@ RUNS = {
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
     "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC],
                        ["compare", "{raw}", "{other}", "--data", "random:2", "--nodes"]],
-    "tare-debug/1": [["debug", DIGITS, "{int8}", *DATA, *LABELS, *METRIC]],
+    "tare-debug/2": [["debug", DIGITS, "{int8}", *DATA, *LABELS, *METRIC],
+                     ["debug", DIGITS, "{int8}", *DATA, "--scale", "100"]],
     "tare-run/1": [["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
                    ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
 }
