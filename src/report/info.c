@@ -26,6 +26,16 @@ json_t *tare_json_shape(tare_report *report, const tare_shape *shape, const tare
     return list;
 }
 
+bool tare_report_meaning(tare_report *report, json_t *object, const tare_value *value, char text[TARE_MEANING_SIZE]) {
+    double scale, zero_point;
+    *text = '\0';
+    if (!tare_value_read_meaning(value, &scale, &zero_point)) return false;
+    snprintf(text, TARE_MEANING_SIZE, "= %.9g * (code - %d)", scale, (int)zero_point);
+    tare_report_set(report, object, "scale", tare_json_real(scale));
+    tare_report_set(report, object, "zero_point", tare_json_real(zero_point));
+    return true;
+}
+
 /* ---- the model ---- */
 
 static json_t *tell_ports(tare_report *report, const tare_model *model, const char *label, tare_value *const *values,
@@ -35,16 +45,12 @@ static json_t *tell_ports(tare_report *report, const tare_model *model, const ch
         const tare_value *value = values[i];
         char shape[SHAPE];
         if (are_inputs && value->is_initializer) continue;
-        double scale, zero_point;
-        const bool are_codes = tare_value_read_meaning(value, &scale, &zero_point);
-        char meaning[80] = "";
-        if (are_codes) snprintf(meaning, sizeof meaning, "  = %.9g * (code - %d)", scale, (int)zero_point);
-        tare_report_fact(report, label, "%s  %s  %s%s", value->name, tare_dtype_name(value->dtype),
-                         shape_cell(shape, &value->shape, model), meaning);
         json_t *o = json_object();
         tare_report_set(report, o, "type", tare_json_text(tare_dtype_name(value->dtype)));
-        if (are_codes) tare_report_set(report, o, "scale", tare_json_real(scale));
-        if (are_codes) tare_report_set(report, o, "zero_point", tare_json_real(zero_point));
+        char meaning[TARE_MEANING_SIZE];
+        const bool are_codes = tare_report_meaning(report, o, value, meaning);
+        tare_report_fact(report, label, "%s  %s  %s%s%s", value->name, tare_dtype_name(value->dtype),
+                         shape_cell(shape, &value->shape, model), are_codes ? "  " : "", meaning);
         tare_report_set(report, o, "shape", tare_json_shape(report, &value->shape, model));
         tare_report_set(report, all, value->name, o);
     }

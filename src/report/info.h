@@ -40,4 +40,9 @@ void tare_report_timeline(tare_report *report, const tare_timeline *timeline);
 /* [1, "N", 3]; null where not even the rank is known. */
 json_t *tare_json_shape(tare_report *report, const tare_shape *shape, const tare_model *model);
 
+/* What the codes of an input or output mean: in words ("= 0.5 * (code - 128)"), and as keys of the object. False: it has
+ * none, or it is not known. */
+enum { TARE_MEANING_SIZE = 80 };
+bool tare_report_meaning(tare_report *report, json_t *object, const tare_value *value, char text[TARE_MEANING_SIZE]);
+
 #endif

@@ -182,14 +182,14 @@ static void tell_codes(tare_report *report, const tare_graph *graph) {
     json_t *all = json_object();
     for (size_t i = 0; i < graph->outputs.count; i++) {
         const tare_value *value = graph->outputs.at[i];
-        double scale, zero_point;
-        if (!tare_value_read_meaning(value, &scale, &zero_point)) continue;
-        tare_report_fact(report, "gives", "%s  %s  = %.9g * (code - %d)", value->name, tare_dtype_name(value->dtype),
-                         scale, (int)zero_point);
+        char meaning[TARE_MEANING_SIZE];
         json_t *o = json_object();
         tare_report_set(report, o, "type", tare_json_text(tare_dtype_name(value->dtype)));
-        tare_report_set(report, o, "scale", tare_json_real(scale));
-        tare_report_set(report, o, "zero_point", tare_json_real(zero_point));
+        if (!tare_report_meaning(report, o, value, meaning)) {
+            json_decref(o); /* no codes: it is as it was */
+            continue;
+        }
+        tare_report_fact(report, "gives", "%s  %s  %s", value->name, tare_dtype_name(value->dtype), meaning);
         tare_report_set(report, all, value->name, o);
     }
     tare_report_set(report, tare_report_root(report), "int_outputs", all);
