@@ -3,6 +3,7 @@
 #include <tare/check.h>
 
 #include "api/sized.h"
+#include "api/stage.h"
 #include "api/work.h"
 #include "diagnose/diagnose.h"
 #include "passes/pass.h"
@@ -16,7 +17,8 @@ const tare_field tare_check_fields[] = {
 
 typedef struct job {
     tare_arena *arena;
-    tare_model *model; /* optimized */
+    tare_model *model;  /* optimized */
+    tare_model *marked; /* with codes where they would be */
     tare_sized sized;
     tare_ranges *ranges;
     tare_findings findings;
@@ -28,18 +30,6 @@ typedef struct job {
 /* ORDER: tare_int_kind */
 static const char *const hows[] = { "float", "multiplies codes", "computes on codes", "moves codes" };
 
-static bool is_product(const job *j, tare_node *node) {
-    const tare_quantize_options options = { .target = j->findings.target };
-    return node && tare_target_row_of(j->findings.target, node)->kind == TARE_INT_PRODUCT &&
-           !tare_quantize_why_float(&options, node);
-}
-
-/* A Relu or Clip that only a product feeds is its last step: the codes' own ends do it. */
-static bool merges(const job *j, const tare_node *node) {
-    const bool clamps = tare_node_is(node, "Relu") || tare_node_is(node, "Clip");
-    return clamps && tare_value_has_one_use(node->inputs[0]) && is_product(j, node->inputs[0]->producer);
-}
-
 static tare_op_fate *fate_of(job *j, const char *op, const char *how) {
     for (size_t i = 0; i < j->checked.ops.count; i++)
         if (!strcmp(j->checked.ops.at[i].op, op)) return &j->checked.ops.at[i];
@@ -48,24 +38,48 @@ static tare_op_fate *fate_of(job *j, const char *op, const char *how) {
     return &j->checked.ops.at[j->checked.ops.count - 1];
 }
 
-static bool is_on_codes(const job *j, tare_node *node, const tare_target_row *row) {
-    if (row->kind == TARE_INT_NONE) return merges(j, node);
-    if (row->kind == TARE_INT_PRODUCT) return is_product(j, node);
-    return node->output_count && node->outputs[0] && tare_dtype_is_float(node->outputs[0]->dtype);
+/* Nodes that give real numbers and stay float, and those that give none or are unknown, have a mark. */
+static void mark_floats(const job *j, tare_graph *graph) {
+    tare_for_nodes (node, graph)
+        node->mark =
+            !node->op || !node->output_count || !node->outputs[0] || !tare_dtype_is_float(node->outputs[0]->dtype);
+    for (size_t g = 0; g < j->checked.fates.floats.count; g++) {
+        const tare_float_group *group = &j->checked.fates.floats.at[g];
+        for (size_t i = 0; i < group->nodes.count; i++) {
+            tare_value *given = tare_map_get(&graph->values, group->nodes.at[i]->outputs[0]->name);
+            if (given && given->producer) given->producer->mark = true;
+        }
+    }
 }
 
 static tare_status list_ops(job *j, tare_error *err) {
-    const tare_graph *graph = j->sized.model ? j->sized.model->graph : j->model->graph;
+    tare_graph *graph = j->marked->graph;
+    mark_floats(j, graph);
     tare_for_nodes (node, graph) {
         const tare_target_row *row = tare_target_row_of(j->findings.target, node);
-        tare_op_fate *fate = fate_of(j, node->type, merges(j, node) ? "merges into products" : hows[row->kind]);
+        const bool merges = row->kind == TARE_INT_NONE && !node->mark;
+        tare_op_fate *fate = fate_of(j, node->type, merges ? "merges into products" : hows[row->kind]);
         if (!fate) return tare_fail_memory(err, 0);
-        const bool on_codes = is_on_codes(j, node, row);
         const uint64_t macs = node->op && node->op->macs ? node->op->macs(node) : 0;
         fate->count++, fate->macs += macs;
-        if (on_codes) fate->on_codes++, fate->codes_macs += macs;
+        if (!node->mark) fate->on_codes++, fate->codes_macs += macs;
     }
     return TARE_OK;
+}
+
+/* What quantizing would make of it, or has made of it. */
+static tare_status list_fates(job *j, const tare_model *model, tare_error *err) {
+    tare_map *spared = tare_arena_alloc(j->arena, 1, sizeof *spared);
+    if (!spared) return tare_fail_memory(err, sizeof *spared);
+    tare_map_init(spared, j->arena);
+    const tare_quantize_options options = { .target = j->findings.target, .skip_nonfinite = true, .spared = spared };
+    j->checked.is_quantized = tare_model_get_stage(model) == TARE_STAGE_QUANTIZED;
+    j->checked.for_target = j->checked.is_quantized ? tare_model_get_target(model) : NULL;
+    j->checked.by = j->checked.is_quantized ? tare_model_get_tool(model) : NULL;
+    TARE_TRY(tare_model_copy(&j->marked, j->sized.model ? j->sized.model : j->model, err));
+    if (!j->checked.is_quantized) TARE_TRY(tare_quantize_mark(j->marked, j->ranges, &options, err));
+    j->findings.marked = j->marked;
+    return tare_quantize_list_fates(&j->checked.fates, j->marked, &options, j->arena, err);
 }
 
 /* ---- */
@@ -108,6 +122,7 @@ static tare_status look(job *j, const tare_model *model, const tare_check_option
     TARE_TRY(tare_sized_open(&j->sized, j->model, log, err));
     j->findings = (tare_findings){ .arena = j->arena, .model = j->model, .target = target };
     if (samples && !has_unknown(j->model->graph)) TARE_TRY(calibrate(j, samples, work, log, err));
+    TARE_TRY(list_fates(j, model, err));
     TARE_TRY(list_ops(j, err));
     return tare_diagnose(&j->findings, err);
 }
@@ -133,6 +148,7 @@ tare_status tare_model_check(const tare_model *model, const tare_check_options *
     tare_status status = j.arena ? look(&j, model, options, samples, work, log, err) : tare_fail_memory(err, 0);
     if (status == TARE_OK) status = tell(&j, report, err);
     tare_ranges_free(j.ranges);
+    tare_model_free(j.marked);
     tare_sized_close(&j.sized);
     tare_model_free(j.model);
     tare_arena_free(j.arena);

@@ -1,4 +1,6 @@
 /* Verb check: will it work, and what will hurt? */
+#include <string.h>
+
 #include "cli.h"
 
 typedef struct record {
@@ -9,6 +11,15 @@ typedef struct record {
     tare_open_options open;
 } record;
 
+/* With samples, and a model that is still float: to quantize it with them. */
+static tare_status add_next(const cli_call *call, const tare_model *model, tare_report *report, tare_error *err) {
+    const record *r = call->record;
+    const tare_field *const tables[] = { tare_data_fields, tare_preprocess_fields, tare_open_fields, NULL };
+    const char *const words[] = { "quantize", call->operands[0], "-o", "quantized.onnx", NULL };
+    if (!r->data.data.count || !strcmp(tare_model_stage(model), "quantized")) return TARE_OK;
+    return cli_add_next(call, words, tables, report, err);
+}
+
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
@@ -18,6 +29,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     if (status == TARE_OK && r->data.data.count)
         status = tare_samples_from_options(&samples, model, &r->data, &r->preprocess, call->log, err);
     if (status == TARE_OK) status = tare_model_check(model, &r->check, samples, &r->work, &report, call->log, err);
+    if (status == TARE_OK) status = add_next(call, model, report, err);
     tare_samples_close(samples);
     tare_model_free(model);
     return cli_print_verdict(call, report, status, err);

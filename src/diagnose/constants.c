@@ -1,5 +1,5 @@
 /* Checks huge-constant and pad-owns-range: numbers put in by the model itself that would own the range of what they get
- * into. tare keeps constants out of ranges; what they fill in then saturates. */
+ * into, where that has codes; elsewhere they do no harm. tare keeps constants out of ranges; what they fill in then saturates. */
 #include <math.h>
 
 #include "diagnose/diagnose.h"
@@ -23,6 +23,16 @@ static bool find_extreme(const tare_value *value, tare_arena *arena, double *mos
     return fabs(*most) > huge;
 }
 
+/* Would the node's output have codes? */
+static bool gives_codes(const tare_findings *f, const tare_node *node) {
+    if (!f->marked) return true;
+    const tare_value *value = tare_map_get(&f->marked->graph->values, node->outputs[0]->name);
+    return value && value->quant;
+}
+
+/* The far side of a Max never comes out of it. */
+static bool never_comes_out(const tare_node *node, double number) { return tare_node_is(node, "Max") && number < 0; }
+
 static bool takes_masks(const tare_node *node) {
     return tare_node_is(node, "Add") || tare_node_is(node, "Sub") || tare_node_is(node, "Where") ||
            tare_node_is(node, "Concat") || tare_node_is(node, "Max") || tare_node_is(node, "ScatterND");
@@ -30,11 +40,11 @@ static bool takes_masks(const tare_node *node) {
 
 static tare_status look_huge(tare_findings *f, tare_error *err) {
     tare_for_nodes (node, f->model->graph) {
-        if (!takes_masks(node)) continue;
+        if (!takes_masks(node) || !gives_codes(f, node)) continue;
         for (int i = 0; i < node->input_count; i++) {
             double most;
             tare_status status = TARE_OK;
-            if (find_extreme(node->inputs[i], f->arena, &most, err, &status))
+            if (find_extreme(node->inputs[i], f->arena, &most, err, &status) && !never_comes_out(node, most))
                 tare_finding_add(f, node, node->inputs[i], fabs(most), "constant '%s' holds %.4g",
                                  node->inputs[i]->name, most);
             TARE_TRY(status);
@@ -56,7 +66,8 @@ static tare_status look_pad(tare_findings *f, tare_error *err) {
     (void)err;
     tare_for_nodes (node, f->model->graph) {
         double number = 0;
-        if (!tare_node_is(node, "Pad") || !tare_attr_is(node, "mode", "constant", "constant")) continue;
+        if (!tare_node_is(node, "Pad") || !gives_codes(f, node) || !tare_attr_is(node, "mode", "constant", "constant"))
+            continue;
         if (!tare_value_read_scalar(tare_node_input(node, 2), &number) || !(fabs(number) > huge)) continue;
         tare_finding_add(f, node, node->outputs[0], fabs(number), "pads with %.4g", number);
     }

@@ -29,6 +29,7 @@ typedef struct tare_findings {
     tare_arena *arena;
     const tare_model *model; /* optimized, float or quantized; shapes inferred */
     const tare_target *target;
+    const tare_model *marked;  /* the same with codes where they would be, by names; NULL: not known */
     const tare_ranges *ranges; /* NULL: no samples */
     const tare_check *check;   /* the one that looks */
     TARE_VEC(tare_finding) list;

@@ -47,6 +47,11 @@ tare_status tare_quantize_check_finite(const tare_model *model, const tare_quant
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err);
 
+/* The same with ranges for some values, or none (NULL): those without get a scale that only stands for one. For asking who
+ * would be on codes; no log. */
+tare_status tare_quantize_mark(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
+                               tare_error *err);
+
 /* Puts the names of the values whose statistics choose() will ask for, or some more, into the map: the rest need not be
  * counted; when there is none, no ranges are needed. The model gets new marks, nothing else. */
 tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_options *options, tare_map *names,
@@ -65,7 +70,7 @@ typedef struct tare_fates {
     size_t nodes, on_codes;            /* an activation or bias that melts into a product is on codes */
     TARE_VEC(tare_float_group) floats; /* the others, by reason */
 } tare_fates;
-/* Between choose() and round(), with the options of choose(); the lists are on the arena. */
+/* Between choose() or mark() and round(), with their options; or of a model that is quantized. The lists are on the arena. */
 tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
                                      tare_arena *arena, tare_error *err);
 

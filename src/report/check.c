@@ -9,15 +9,16 @@ enum { SHOWN = 4 }; /* findings of one check in the text; JSON has all */
 static void tell_ops(tare_report *report, const tare_checked *checked) {
     static const char *const headings[] = { "op", "nodes", "on codes", "MACs", "how" };
     json_t *ops = json_object();
-    size_t nodes = 0, on_codes = 0;
+    const tare_fates *fates = &checked->fates;
     uint64_t macs = 0, codes_macs = 0;
     for (size_t i = 0; i < checked->ops.count; i++) {
-        nodes += checked->ops.at[i].count, on_codes += checked->ops.at[i].on_codes;
         macs += checked->ops.at[i].macs, codes_macs += checked->ops.at[i].codes_macs;
     }
     char share[TARE_CELL_SIZE];
-    tare_report_fact(report, "nodes", "%zu of %zu can be computed on codes, %s of the MACs", on_codes, nodes,
-                     macs ? tare_cell_share(share, (double)codes_macs / (double)macs) : "n/a");
+    tare_report_fact(report, "on codes", "%s of the multiply-accumulates; %zu of %zu nodes%s",
+                     macs ? tare_cell_share(share, (double)codes_macs / (double)macs) : "n/a", fates->on_codes,
+                     fates->nodes, checked->is_quantized ? "" : ", once quantized");
+    tare_report_floats(report, fates);
     tare_table *table = tare_report_table(report, 5, headings, "<>>><", 4);
     for (size_t i = 0; i < checked->ops.count; i++) {
         const tare_op_fate *op = &checked->ops.at[i];
@@ -33,6 +34,8 @@ static void tell_ops(tare_report *report, const tare_checked *checked) {
         tare_report_set(report, o, "how", tare_json_text(op->how));
         tare_report_set(report, ops, op->op, o);
     }
+    tare_report_set(report, tare_report_root(report), "nodes", tare_json_count(fates->nodes));
+    tare_report_set(report, tare_report_root(report), "quantized_nodes", tare_json_count(fates->on_codes));
     tare_report_set(report, tare_report_root(report), "ops", ops);
 }
 
@@ -82,12 +85,17 @@ void tare_report_checked(tare_report *report, const tare_checked *checked) {
     tare_report_line(report, "%s", path);
     tare_report_fact(report, "target", "%s: %s (%s)", target->name, target->help,
                      target->validated ? target->validated : "formulas only");
+    if (checked->is_quantized)
+        tare_report_fact(report, "stage", "quantized already%s%s%s%s", checked->for_target ? ", for target " : "",
+                         checked->for_target ? checked->for_target : "", checked->by ? ", by " : "",
+                         checked->by ? checked->by : "");
     if (checked->samples)
         tare_report_fact(report, "samples", "%llu%s", (unsigned long long)checked->samples,
                          checked->is_synthetic ? ", synthetic: made-up numbers" : "");
     tare_report_set(report, root, "path", tare_json_text(path));
     tare_report_set(report, root, "target", tare_json_text(target->name));
     tare_report_set(report, root, "validated", tare_json_text(target->validated));
+    tare_report_set(report, root, "quantized", json_boolean(checked->is_quantized));
     tare_report_set(report, root, "samples", tare_json_count(checked->samples));
     tare_report_set(report, root, "synthetic", json_boolean(checked->is_synthetic));
     tell_ops(report, checked);

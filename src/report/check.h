@@ -3,12 +3,12 @@
 #define TARE_REPORT_CHECK_H
 
 #include "diagnose/diagnose.h"
-#include "report/report.h"
+#include "report/quantize.h"
 
 /* An operator of the model, and what the target makes of it. */
 typedef struct tare_op_fate {
     const char *op;
-    size_t count, on_codes; /* nodes; those that the target can compute on codes */
+    size_t count, on_codes; /* nodes; those that are computed on codes, once the model is quantized */
     uint64_t macs, codes_macs;
     const char *how; /* "multiplies codes", "computes on codes", "moves codes", "float" */
 } tare_op_fate;
@@ -16,7 +16,10 @@ typedef struct tare_op_fate {
 typedef struct tare_checked {
     const tare_findings *findings;
     TARE_VEC(tare_op_fate) ops;
-    uint64_t samples; /* 0: none */
+    tare_fates fates;
+    bool is_quantized;           /* it is already: fates are what it has; else what quantizing would give */
+    const char *for_target, *by; /* as a quantized file says; NULL */
+    uint64_t samples;            /* 0: none */
     bool is_synthetic;
 } tare_checked;
 

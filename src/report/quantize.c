@@ -85,7 +85,7 @@ static json_t *group_json(tare_report *report, const tare_float_group *group) {
     return o;
 }
 
-static void tell_floats(tare_report *report, const tare_fates *fates) {
+void tare_report_floats(tare_report *report, const tare_fates *fates) {
     json_t *list = json_array();
     size_t more = 0;
     for (size_t g = 0; g < fates->floats.count; g++) {
@@ -114,7 +114,7 @@ static void tell_nodes(tare_report *report, const tare_quantized *q) {
     tare_report_set(report, root, "quantized_macs", q->has_macs ? tare_json_count(q->codes_macs) : json_null());
     tare_report_set(report, root, "nodes", tare_json_count(q->fates.nodes));
     tare_report_set(report, root, "quantized_nodes", tare_json_count(q->fates.on_codes));
-    tell_floats(report, &q->fates);
+    tare_report_floats(report, &q->fates);
 }
 
 /* ---- what it costs ---- */

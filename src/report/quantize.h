@@ -39,6 +39,8 @@ typedef struct tare_quantized {
 } tare_quantized;
 
 void tare_report_quantized(tare_report *report, const tare_quantized *said);
+/* The nodes that stay float, by reason: facts, and "float" in the JSON. */
+void tare_report_floats(tare_report *report, const tare_fates *fates);
 
 /* What was written. */
 void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes);

@@ -114,7 +114,9 @@ def places(digits_int8, tare, tmp_path_factory):
         "raw": model([node("Identity", "x", "a"), node("Relu", "a", "b"), node("Relu", "b", "y")], {"x": [2, 3]}, "y"),
         "biased": model([node("MatMul", "x w", "m"), node("Add", "m b", "y")], {"x": [1, 2]}, "y",
                         {"w": f32([[1e-9], [1e-9]]), "b": f32([1e3])}),  # a warning
-        "huge": model([node("Max", "x low", "y")], {"x": [2, 3]}, "y", {"low": f32([-3.4e38])}),
+        "huge": model([node("MatMul", "x w", "a"), node("Relu", "a", "b"), node("Add", "b low", "c"),
+                       node("Exp", "c", "d"), node("MatMul", "c w", "y")], {"x": [2, 3]}, "y d",
+                      {"low": f32([0, 0, -3.4e38]), "w": f32(np.eye(3))}),
     }
     models["other"] = model([node("Neg", "x", "n"), node("Relu", "x", "y")], {"x": [2, 3]}, "y")
     for name, made in models.items():

@@ -2,6 +2,7 @@
 import os
 import re
 
+import numpy as np
 import pytest
 from conftest import DIGITS, IMAGES
 from terminal import on_terminal
@@ -55,7 +56,8 @@ def write_dangerous(path):
     import onnx
     from bench import f32, model, node
 
-    onnx.save(model([node("Max", "x low", "y")], {"x": [2, 3]}, "y", {"low": f32([-3.4e38])}), path)
+    nodes = [node("MatMul", "x w", "a"), node("Relu", "a", "b"), node("Add", "b mask", "c"), node("MatMul", "c w", "y")]
+    onnx.save(model(nodes, {"x": [2, 3]}, "y", {"w": f32(np.eye(3)), "mask": f32([0, 0, -3.4e38])}), path)
 
 
 def write_long_names(folder, names):
