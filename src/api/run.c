@@ -5,6 +5,7 @@
 
 #include "api/inputs.h"
 #include "api/judge.h"
+#include "api/seen.h"
 #include "api/work.h"
 #include "run/each.h"
 #include "samples/dump.h"
@@ -36,6 +37,7 @@ typedef struct job {
     TARE_VEC(const tare_value *) taps;
     tare_labels *labels; /* NULL: none */
     tare_hits *hits;     /* by output, of all workers */
+    tare_seen *seen;     /* by sample, then by output: a sample's own, so workers need not wait for each other */
     tare_ran_integers integers;
     tare_figures figures;
 } job;
@@ -81,6 +83,7 @@ static tare_status run_sample(void *context, const tare_sample *sample, tare_err
     for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++) {
         const tare_tensor *output = tare_session_output(r->session, i);
         status = keep(r, graph->outputs.at[i]->name, output, err);
+        tare_seen_look(&r->job->seen[sample->index * graph->outputs.count + i], graph->outputs.at[i], output);
         if (r->job->labels && tare_labels_fit(r->job->labels, output))
             tare_labels_judge(r->job->labels, sample->index, output, &r->hits[i]);
     }
@@ -179,6 +182,13 @@ static tare_status check_outputs(const job *j, tare_arena *arena, tare_error *er
     return list ? tare_inputs_check(&read, list, err) : tare_fail_memory(err, 0);
 }
 
+static tare_status open_seen(job *j, tare_arena *arena, tare_error *err) {
+    const size_t samples = tare_samples_count(j->samples), outputs = j->model->graph->outputs.count;
+    j->seen = samples && outputs > SIZE_MAX / samples ? NULL
+                                                      : tare_arena_alloc(arena, samples * outputs + 1, sizeof *j->seen);
+    return j->seen ? TARE_OK : tare_fail_memory(err, samples);
+}
+
 static tare_status open_labels(job *j, const tare_judging *judging, tare_arena *arena, tare_error *err) {
     const size_t count = j->model->graph->outputs.count;
     j->hits = tare_arena_alloc(arena, count + 1, sizeof *j->hits);
@@ -193,13 +203,19 @@ static tare_status check_hits(const job *j, tare_error *err) {
     return j->labels ? tare_labels_fail_fit(j->labels, err) : TARE_OK;
 }
 
-static tare_status tell(const job *j, const tare_backend_options *backend, tare_report **out, tare_error *err) {
+static tare_status tell(const job *j, const tare_backend_options *backend, tare_arena *arena, tare_report **out,
+                        tare_error *err) {
+    const size_t samples = tare_samples_count(j->samples), count = j->model->graph->outputs.count;
+    tare_ran_output *outputs = tare_arena_alloc(arena, count + 1, sizeof *outputs);
+    if (!outputs) return tare_fail_memory(err, count * sizeof *outputs);
+    for (size_t i = 0; i < count; i++)
+        TARE_TRY(tare_seen_total(&outputs[i], j->model->graph->outputs.at[i], j->seen + i, samples, count, err));
     const tare_ran ran = { .to = j->to,
                            .backend = tare_backend_names[backend ? backend->backend : TARE_BACKEND_QDQ],
-                           .samples = tare_samples_count(j->samples),
+                           .samples = samples,
                            .is_synthetic = tare_samples_are_synthetic(j->samples),
-                           .outputs = j->model->graph->outputs.at,
-                           .output_count = j->model->graph->outputs.count,
+                           .outputs = outputs,
+                           .output_count = count,
                            .hits = j->hits,
                            .integers = j->integers.target ? &j->integers : NULL,
                            .figures = &j->figures };
@@ -240,6 +256,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     if (j->is_file && judging && judging->metric_cmd)
         return tare_fail(err, TARE_E_USAGE, "-o %s: --metric-cmd is given a directory of outputs; write one", j->to);
     TARE_TRY(check_outputs(j, arena, err));
+    TARE_TRY(open_seen(j, arena, err));
     TARE_TRY(open_labels(j, judging, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
     if (!pool) return tare_fail_memory(err, 0);
@@ -259,7 +276,7 @@ tare_status tare_model_run(const tare_model *model, const tare_samples *samples,
     tare_arena *arena = tare_arena_new();
     if (!arena) return tare_fail_memory(err, 0);
     tare_status status = run_job(&j, backend, run, judging, work, arena, log, err);
-    if (status == TARE_OK && report) status = tell(&j, backend, report, err);
+    if (status == TARE_OK && report) status = tell(&j, backend, arena, report, err);
     tare_labels_close(j.labels);
     tare_arena_free(arena);
     return status;

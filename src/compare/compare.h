@@ -106,6 +106,10 @@ typedef struct tare_compare_options {
         *like; /* behind the activations that it went behind, by the names of its other side; NULL */
 } tare_compare_options;
 
+/* Is an output of this shape one number a class, as far as can be told: what has a single dimension that is not 1, or is made
+ * by a softmax? Either may be NULL: not known. */
+bool tare_output_is_class(const tare_value *value, const tare_shape *shape);
+
 /* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each
  * sample's id. A value of two shapes is an error that names it, and so is a pair of sides without a common value. */
 tare_status tare_compare(tare_comparison **out, tare_side *a, tare_side *b, const tare_samples *samples,

@@ -145,7 +145,7 @@ static void describe(tare_pair *pair) {
     if (!producer) return;
     pair->said.node = producer->name;
     pair->said.op = producer->type;
-    pair->said.is_class = tare_node_is(producer, "Softmax") || tare_node_is(producer, "LogSoftmax");
+    pair->said.is_class = tare_output_is_class(reference, NULL);
 }
 
 static bool has_numbers(const tare_pair *pair, int s) {

@@ -43,12 +43,32 @@ typedef TARE_VEC(tare_figure) tare_figures;
 void tare_report_figures(tare_report *report, const char *const *of, const tare_figures *const *figures, size_t count);
 json_t *tare_report_figures_json(tare_report *report, const tare_figures *figures);
 
+/* A class of an output: its score where one sample was run, else how many samples have it on top. */
+enum { TARE_RAN_TOP = 5 };
+typedef struct tare_ran_class {
+    size_t index;
+    double score;
+    size_t samples;
+} tare_ran_class;
+
+/* What an output came to, over all samples. */
+typedef struct tare_ran_output {
+    const tare_value *value;
+    tare_dtype dtype;
+    tare_shape shape; /* of the first sample */
+    bool varies;      /* others have other shapes */
+    uint64_t count, nonfinite;
+    double min, mean, max; /* of the finite numbers; NaN: there are none */
+    tare_ran_class top[TARE_RAN_TOP];
+    size_t top_count; /* 0: it is no vector of classes */
+} tare_ran_output;
+
 /* What a run wrote, and how often it was right by the labels. */
 typedef struct tare_ran {
     const char *to, *backend;
     size_t samples;
     bool is_synthetic;
-    tare_value *const *outputs;
+    const tare_ran_output *outputs;
     size_t output_count;
     const tare_hits *hits;             /* by output */
     const tare_ran_integers *integers; /* NULL: another backend */

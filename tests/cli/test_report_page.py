@@ -29,7 +29,8 @@ RUNS = {
                        ["compare", "{raw}", "{other}", "--data", "random:2", "--nodes"]],
     "tare-debug/2": [["debug", DIGITS, "{int8}", *DATA, *LABELS, *METRIC],
                      ["debug", DIGITS, "{int8}", *DATA, "--scale", "100"]],
-    "tare-run/1": [["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
+    "tare-run/1": [["run", DIGITS, "--data", "random:1", "-o", "{out}.npz"],
+                   ["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
                    ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
 }
 

@@ -92,3 +92,55 @@ def test_what_is_refused(bench):
     bench.refuse(2, "run", path, "--input", data, "--tap", "summ", "-o", out, words=["no value 'summ'"])
     bench.refuse(2, "run", path, "--input", data, words=["--output is needed"])
     assert not out.exists()
+
+
+def check_figures(told, arrays):
+    """Over all samples: what numpy makes of what was written."""
+    flat = np.ravel(arrays).astype(np.float64)
+    finite = flat[np.isfinite(flat)]
+    assert told["nonfinite"] == flat.size - finite.size
+    if finite.size:
+        np.testing.assert_allclose([told["min"], told["mean"], told["max"]], [finite.min(), finite.mean(), finite.max()],
+                                   rtol=1e-6, atol=1e-9)
+    else:
+        assert told["min"] is told["mean"] is told["max"] is None
+
+
+def figures(bench, net, data, out, *options):
+    told = json.loads(bench.call("run", net, *data, "-o", out, "--json", *options).out)
+    return told["outputs"]
+
+
+def test_figures_of_outputs(bench):
+    """Of one sample the largest scores, of many how often each class has the largest; the same for any threads."""
+    net = bench.save(model([node("Identity", "x", "y"), node("Reshape", "x s", "map")], {"x": [1, 7]}, "y map",
+                           {"s": np.array([1, 1, 7, 1])}))
+    x = np.random.default_rng(5).normal(size=(40, 1, 7)).astype(np.float32)
+    told = [figures(bench, net, ["--data", bench.samples({"x": x})], bench.new(""), "--threads", str(threads))
+            for threads in (1, 2)]
+    assert told[0] == told[1]
+    y = told[0]["y"]
+    check_figures(y, x)
+    assert y["type"] == "f32" and y["shape"] == [1, 7]
+    tops = np.bincount(x.argmax(2).ravel(), minlength=7)
+    want = sorted(((-count, i) for i, count in enumerate(tops) if count))[:5]
+    assert [(-each["samples"], each["class"]) for each in y["largest"]] == want
+    assert told[0]["map"]["largest"] == []  # no vector of scores
+    one = figures(bench, net, ["--input", bench.data({"x": x[3]})], bench.new(".npz"))["y"]
+    order = np.argsort(-x[3, 0])[:5]
+    assert [each["class"] for each in one["largest"]] == list(order)
+    np.testing.assert_allclose([each["score"] for each in one["largest"]], x[3, 0][order], rtol=1e-6)
+    text = bench.call("run", net, "--input", bench.data({"x": x[3]}), "-o", bench.new(".npz")).out
+    assert f"'y': {order[0]} ({x[3, 0][order[0]]:.4g})" in text
+
+
+def test_figures_leave_out_what_is_not_finite(bench):
+    net = bench.save(model([node("Identity", "x", "y")], {"x": ["N", 2, 3]}, "y"))
+    x = f32([[[1, np.nan, 3], [np.inf, 5, -2]]])
+    told = figures(bench, net, ["--input", bench.data({"x": x})], bench.new(".npz"))["y"]
+    check_figures(told, x)
+    none = figures(bench, net, ["--input", bench.data({"x": x * np.nan})], bench.new(".npz"))["y"]
+    check_figures(none, x * np.nan)
+    empty = figures(bench, net, ["--input", bench.data({"x": x[:0]})], bench.new(".npz"))["y"]
+    check_figures(empty, x[:0])
+    assert empty["shape"] == [0, 2, 3]
