@@ -259,12 +259,14 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     TARE_TRY(open_seen(j, arena, err));
     TARE_TRY(open_labels(j, judging, arena, err));
     tare_pool *pool = tare_pool_new(work ? (size_t)work->threads : 0);
-    if (!pool) return tare_fail_memory(err, 0);
-    tare_status status = j->is_file ? TARE_OK : tare_dump_begin(&j->dump, j->to, err);
+    options.constants = tare_constants_new();
+    tare_status status = pool && options.constants ? TARE_OK : tare_fail_memory(err, 0);
+    if (status == TARE_OK && !j->is_file) status = tare_dump_begin(&j->dump, j->to, err);
     if (status == TARE_OK) status = run_all(j, &options, pool, arena, log, err);
     if (j->dump) status = tare_dump_end(j->dump, status, err);
     if (status == TARE_OK) status = check_hits(j, err);
     if (status == TARE_OK) status = tare_judge_directory(&j->figures, judging, j->to, arena, log, err);
+    tare_constants_free(options.constants);
     tare_pool_free(pool);
     return status;
 }

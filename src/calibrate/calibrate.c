@@ -24,6 +24,7 @@ struct tare_calibrator {
     TARE_VEC(const tare_value *) observed;
     const char **ids; /* by index: as the ranges name samples */
     tare_pool *pool;
+    tare_constants *constants; /* of all workers' sessions */
     worker **workers;
     size_t count;
 };
@@ -107,22 +108,25 @@ static tare_status begin_counting(worker *w, tare_error *err) {
         if (channels) TARE_TRY(tare_range_want_channels(range, channels, w->ranges->arena, err));
         if (multiplied) TARE_TRY(tare_range_want_sums(range, multiplied, w->ranges->arena, err));
     }
-    w->counter = tare_counter_new(w->ranges->arena, tare_kernels_for(c->options.cpu));
-    return w->counter ? TARE_OK : tare_fail_memory(err, 0);
+    return TARE_OK;
 }
 
 static tare_status open_worker(worker *w, tare_error *err) {
     const tare_calibrator *c = w->calibrator;
     const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
                                            .cpu = c->options.cpu,
+                                           .constants = c->constants,
                                            .memory_limit = c->options.memory_limit };
+    w->counter = tare_counter_new(c->arena, tare_kernels_for(c->options.cpu));
+    if (!w->counter) return tare_fail_memory(err, 0);
     TARE_TRY(tare_session_new(&w->session, c->model, &options, err));
     return tare_session_set_raw_tap(w->session, c->observed.at, c->observed.count, observe, w, err);
 }
 
 static tare_status open_workers(tare_calibrator *c, tare_error *err) {
     c->pool = tare_pool_new(c->options.threads);
-    if (!c->pool) return tare_fail_memory(err, 0);
+    c->constants = tare_constants_new();
+    if (!c->pool || !c->constants) return tare_fail_memory(err, 0);
     const size_t count = tare_pool_size(c->pool);
     worker *states = tare_arena_alloc(c->arena, count, sizeof *states);
     c->workers = tare_arena_alloc(c->arena, count, sizeof *c->workers);
@@ -182,6 +186,7 @@ void tare_calibrator_close(tare_calibrator *calibrator) {
         tare_session_free(calibrator->workers[i]->session);
         drop_counts(calibrator->workers[i]);
     }
+    tare_constants_free(calibrator->constants);
     tare_pool_free(calibrator->pool);
     tare_arena_free(calibrator->arena);
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli.h"
 
@@ -114,7 +117,16 @@ static int finish(tare_status status, const tare_error *err) {
     return status == TARE_E_INTERRUPTED ? 128 + SIGINT : (int)status;
 }
 
+/* What is large goes back to the system when it is freed. Left alone, glibc keeps it for later once a large block was freed,
+ * for each thread anew. */
+static void return_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
 int main(int argc, char **argv) {
+    return_memory();
     claim_streams();
     handle_signals();
     tare_error err = { 0 };

@@ -235,6 +235,7 @@ static tare_status open_session(tare_compare_worker *w, int s, const tare_compar
                                            .profile = side->profile,
                                            .cpu = options->cpu,
                                            .pool = job->worker_count == 1 ? job->pool : NULL,
+                                           .constants = job->constants,
                                            .memory_limit = options->memory_limit };
     size_t count = 0;
     end->taps = tare_arena_alloc(w->arena, job->join->pairs.count + 1, sizeof *end->taps);
@@ -303,7 +304,8 @@ tare_status tare_compare_open_workers(tare_compare_job *job, const tare_compare_
     if (!options->pool) job->own_pool = tare_pool_new(options->threads);
     job->kernels = tare_kernels_for(options->cpu);
     job->pool = options->pool ? options->pool : job->own_pool;
-    if (!job->pool) return tare_fail_memory(err, 0);
+    job->constants = tare_constants_new();
+    if (!job->pool || !job->constants) return tare_fail_memory(err, 0);
     job->worker_count = job->items.count == 1 ? 1 : tare_pool_size(job->pool);
     job->slot_count = 2 * job->worker_count;
     job->totals = tare_arena_alloc(job->arena, job->join->pairs.count + 1, sizeof *job->totals);
@@ -323,5 +325,6 @@ void tare_compare_close_workers(tare_compare_job *job) {
         tare_arena_free(w->arena);
     }
     for (size_t i = 0; job->slots && i < job->slot_count; i++) tare_arena_free(job->slots[i].arena);
+    tare_constants_free(job->constants);
     tare_pool_free(job->own_pool);
 }

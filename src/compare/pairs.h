@@ -54,6 +54,7 @@ struct tare_compare_job {
     TARE_VEC(tare_compare_item) items;
     const tare_kernels *kernels;
     tare_pool *pool, *own_pool; /* that of the options, or its own */
+    tare_constants *constants;  /* of all workers' sessions */
     tare_compare_worker *workers;
     size_t worker_count;
     tare_compare_slot *slots;

@@ -44,22 +44,24 @@ typedef struct state {
 typedef void packer(const tare_conv *conv, float *to, const float *from);
 
 /* Packs a constant; for others makes room in the scratch of a run. */
-static tare_status pack_constant(state *s, const tare_prepare *p, int input, packer *pack, size_t count,
-                                 const float **packed, size_t *at, tare_error *err) {
+static tare_status pack_constant(state *s, tare_prepare *p, int input, packer *pack, size_t count, const float **packed,
+                                 size_t *at, tare_error *err) {
     const tare_tensor *from = input < p->input_count ? p->inputs[input] : NULL;
     size_t size;
     if (!from) return TARE_OK;
-    if (!tare_size_mul(count, sizeof(float), &size) || !tare_size_align(size, ALIGNMENT, &size))
-        return tare_fail_memory(err, SIZE_MAX);
+    if (!tare_size_mul(count, sizeof(float), &size)) return tare_fail_memory(err, SIZE_MAX);
     if (!from->data || from->dtype != TARE_F32) {
         *at = s->scratch;
-        return tare_size_add(s->scratch, size, &s->scratch) ? TARE_OK : tare_fail_memory(err, SIZE_MAX);
+        return tare_size_align(size, ALIGNMENT, &size) && tare_size_add(s->scratch, size, &s->scratch)
+                   ? TARE_OK
+                   : tare_fail_memory(err, SIZE_MAX);
     }
-    float *to = tare_arena_alloc_raw(p->arena, size, 1);
+    float *to = tare_room_new(p->kept, size);
     if (!to) return tare_fail_memory(err, size);
     pack(&s->conv, to, from->data);
-    *packed = to;
-    return TARE_OK;
+    *packed = tare_keep(p->kept, to, size);
+    p->taken |= 1u << input;
+    return *packed ? TARE_OK : tare_fail_memory(err, size);
 }
 
 tare_status tare_conv_prepare(tare_prepare *p, const tare_conv *conv, const tare_conv_way *way, tare_error *err) {

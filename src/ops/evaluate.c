@@ -87,6 +87,7 @@ static tare_status prepare_and_run(const tare_node *node, tare_tensor *const *in
             if (!node->inputs[i] || !node->inputs[i]->constant) copies[i].data = NULL;
             seen[i] = &copies[i];
         }
+        tare_kept kept = { .arena = arena };
         tare_prepare prepare = { .node = node,
                                  .attrs = node->attrs,
                                  .inputs = seen,
@@ -97,6 +98,7 @@ static tare_status prepare_and_run(const tare_node *node, tare_tensor *const *in
                                  .kernels = kernels,
                                  .threads = tare_pool_size(pool),
                                  .arena = arena,
+                                 .kept = &kept,
                                  .clamp_lo = -__builtin_inff(),
                                  .clamp_hi = __builtin_inff() };
         TARE_TRY(op->prepare(&prepare, err));

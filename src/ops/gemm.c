@@ -97,15 +97,17 @@ static void pack_b(const state *s, const attributes *attrs, float *to, const flo
 
 static void pack_bias(const state *s, float *to, const float *from) { tare_pack_f32(to, 1, from, 1, s->columns, 1, 1); }
 
-static tare_status prepare_sides(state *s, const tare_prepare *p, tare_error *err) {
+static tare_status prepare_sides(state *s, tare_prepare *p, tare_error *err) {
     const attributes *attrs = p->attrs;
     const tare_tensor *b = p->inputs[1], *c = p->input_count > 2 ? p->inputs[2] : NULL;
     size_t packed_size = tare_packed_f32_size(s->depth, s->columns), bias_size = tare_packed_f32_size(1, s->columns);
     if (is_ready(b)) {
-        float *packed = tare_arena_alloc_raw(p->arena, packed_size, sizeof *packed);
+        float *packed = tare_room_new(p->kept, packed_size * sizeof *packed);
         if (!packed) return tare_fail_memory(err, packed_size * sizeof *packed);
         pack_b(s, attrs, packed, b->data, NULL);
-        s->packed = packed;
+        s->packed = tare_keep(p->kept, packed, packed_size * sizeof *packed);
+        p->taken |= 1u << 1;
+        if (!s->packed) return tare_fail_memory(err, packed_size * sizeof *packed);
     } else {
         TARE_TRY(add_floats(s, packed_size, &s->packed_at, err));
     }
@@ -116,11 +118,12 @@ static tare_status prepare_sides(state *s, const tare_prepare *p, tare_error *er
                   (c->shape.rank == 1 || c->shape.dim[0] == 1);
     if (!s->has_bias) return add_floats(s, s->columns, &s->c_at, err);
     if (!is_ready(c)) return add_floats(s, bias_size, &s->bias_at, err);
-    float *bias = tare_arena_alloc_raw(p->arena, bias_size, sizeof *bias);
+    float *bias = tare_room_new(p->kept, bias_size * sizeof *bias);
     if (!bias) return tare_fail_memory(err, bias_size * sizeof *bias);
     pack_bias(s, bias, c->data);
-    s->bias = bias;
-    return TARE_OK;
+    s->bias = tare_keep(p->kept, bias, bias_size * sizeof *bias);
+    p->taken |= 1u << 2;
+    return s->bias ? TARE_OK : tare_fail_memory(err, bias_size * sizeof *bias);
 }
 
 static tare_status prepare(tare_prepare *p, tare_error *err) {

@@ -113,11 +113,13 @@ static tare_status prepare(tare_prepare *p, tare_error *err) {
     if (!(1u << b->dtype & TARE_TYPES_FLOAT) || b->dtype == TARE_F64) return TARE_OK;
     if (!tare_size_mul(one * sizeof(float), (size_t)g->b_count, &size)) return tare_fail_memory(err, SIZE_MAX);
     if (b->data && b->dtype == TARE_F32) {
-        float *packed = tare_arena_alloc_raw(p->arena, size, 1);
+        float *packed = tare_room_new(p->kept, size);
         if (!packed) return tare_fail_memory(err, size);
         tare_product_pack(packed, b->data, (size_t)g->b_count, (size_t)g->depth, (size_t)g->columns, (size_t)g->columns,
                           1, NULL);
-        s->packed = packed;
+        s->packed = tare_keep(p->kept, packed, size);
+        p->taken |= 1u << 1;
+        if (!s->packed) return tare_fail_memory(err, size);
     } else {
         s->scratch = p->scratch_size = size;
     }

@@ -6,6 +6,7 @@
 #ifndef TARE_OPS_OP_H
 #define TARE_OPS_OP_H
 
+#include "base/constants.h"
 #include "base/threads.h"
 #include "graph/graph.h"
 #include "kernels/kernels.h"
@@ -83,10 +84,12 @@ typedef struct tare_prepare {
     tare_layout layout;
     const tare_kernels *kernels;
     size_t threads;
-    tare_arena *arena;        /* lives as long as the plan: for packed weights, tables */
+    tare_arena *arena;        /* lives as long as the plan: for the state, tables */
+    tare_kept *kept;          /* likewise: for what is packed of constants, which plans share */
     float clamp_lo, clamp_hi; /* -inf and +inf unless a Relu or Clip was fused (FUSES_CLAMP): max(lo) then min(hi) */
     /* out */
     void *state;         /* handed to every run */
+    unsigned taken;      /* bit i: all that run() needs of constant input i is in the state */
     size_t scratch_size; /* bytes run() may use, 64-byte aligned */
 } tare_prepare;
 

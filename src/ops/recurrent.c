@@ -18,8 +18,10 @@ typedef struct sizes {
 /* Packed weights; from the plan when they are constant, else made in scratch by each run. */
 typedef struct state {
     sizes size;
-    const float *w, *r, *r_hidden; /* of all directions; r_hidden: the hidden gate alone (GRU's second product) */
-    const float *bias, *hidden_bias;
+    /* W of all directions, then R, R of the hidden gate alone (GRU's second product), the biases, the hidden gate's; NULL: made
+     * in each run. */
+    const float *packed;
+    size_t r_at, r_hidden_at, bias_at, hidden_bias_at, packed_size; /* floats */
     tare_recurrent_function functions[FUNCTIONS_MAX];
     float clip;
     size_t w_size, r_size, r_hidden_size; /* floats of one direction */
@@ -137,48 +139,34 @@ static void set_sizes(const tare_recurrent_cell *cell, const tare_recurrent_attr
     s->w_size = tare_packed_f32_size(s->size.input, s->size.gates * s->size.hidden);
     s->r_size = tare_packed_f32_size(s->size.hidden, s->size.gates * s->size.hidden);
     s->r_hidden_size = tare_packed_f32_size(s->size.hidden, s->size.hidden);
+    s->r_at = s->size.directions * s->w_size;
+    s->r_hidden_at = s->r_at + s->size.directions * s->r_size;
+    s->bias_at = s->r_hidden_at + s->size.directions * s->r_hidden_size;
+    s->hidden_bias_at = s->bias_at + s->size.directions * padded(s->size.gates * s->size.hidden);
+    s->packed_size = 2 * s->hidden_bias_at - s->bias_at;
     s->clip = attrs->clip.count ? attrs->clip.at[0] : INFINITY;
 }
 
-typedef struct packed {
-    float *w, *r, *r_hidden, *bias, *hidden_bias;
-} packed;
-
-static size_t packed_size(const state *s) {
-    const size_t columns = padded(s->size.gates * s->size.hidden);
-    return s->size.directions * (s->w_size + s->r_size + s->r_hidden_size + 2 * columns);
-}
-
-static packed lay_out(const state *s, float *at) {
-    packed p;
-    const size_t columns = padded(s->size.gates * s->size.hidden) * s->size.directions;
-    p.w = at, at += s->size.directions * s->w_size;
-    p.r = at, at += s->size.directions * s->r_size;
-    p.r_hidden = at, at += s->size.directions * s->r_hidden_size;
-    p.bias = at, at += columns;
-    p.hidden_bias = at;
-    return p;
-}
-
-static void pack(const tare_recurrent_cell *cell, const tare_recurrent_attrs *attrs, state *s, float *room,
+static void pack(const tare_recurrent_cell *cell, const tare_recurrent_attrs *attrs, const state *s, float *room,
                  const float *w, const float *r, const float *b, tare_pool *pool) {
     const sizes *z = &s->size;
     const size_t columns = z->gates * z->hidden, wide = padded(columns);
-    packed p = lay_out(s, room);
-    memset(p.bias, 0, 2 * wide * z->directions * sizeof(float));
+    float *bias = room + s->bias_at, *hidden_bias = room + s->hidden_bias_at;
+    memset(bias, 0, 2 * wide * z->directions * sizeof(float));
     for (size_t d = 0; d < z->directions; d++) {
-        tare_product_pack(p.w + d * s->w_size, w + d * columns * z->input, 1, z->input, columns, 1, z->input, pool);
-        tare_product_pack(p.r + d * s->r_size, r + d * columns * z->hidden, 1, z->hidden, columns, 1, z->hidden, pool);
-        tare_product_pack(p.r_hidden + d * s->r_hidden_size, r + (d * columns + columns - z->hidden) * z->hidden, 1,
-                          z->hidden, z->hidden, 1, z->hidden, pool);
+        tare_product_pack(room + d * s->w_size, w + d * columns * z->input, 1, z->input, columns, 1, z->input, pool);
+        tare_product_pack(room + s->r_at + d * s->r_size, r + d * columns * z->hidden, 1, z->hidden, columns, 1,
+                          z->hidden, pool);
+        tare_product_pack(room + s->r_hidden_at + d * s->r_hidden_size,
+                          r + (d * columns + columns - z->hidden) * z->hidden, 1, z->hidden, z->hidden, 1, z->hidden,
+                          pool);
         for (size_t i = 0; b && i < columns; i++) {
             const float wb = b[d * 2 * columns + i], rb = b[(d * 2 + 1) * columns + i];
             const bool apart = keeps_hidden_bias(cell, attrs) && i >= columns - z->hidden;
-            p.bias[d * wide + i] = apart ? wb : wb + rb;
-            p.hidden_bias[d * wide + i] = apart ? rb : 0;
+            bias[d * wide + i] = apart ? wb : wb + rb;
+            hidden_bias[d * wide + i] = apart ? rb : 0;
         }
     }
-    s->w = p.w, s->r = p.r, s->r_hidden = p.r_hidden, s->bias = p.bias, s->hidden_bias = p.hidden_bias;
 }
 
 static bool is_known(const tare_prepare *p, int input) {
@@ -201,13 +189,15 @@ tare_status tare_recurrent_prepare(const tare_recurrent_cell *cell, tare_prepare
     prepare->scratch_size = run_floats(s) * sizeof(float);
     const tare_tensor *b = prepare->input_count > B ? prepare->inputs[B] : NULL;
     if (!is_known(prepare, W) || !is_known(prepare, R) || !is_known(prepare, B)) {
-        prepare->scratch_size += packed_size(s) * sizeof(float);
+        prepare->scratch_size += s->packed_size * sizeof(float);
         return TARE_OK;
     }
-    float *room = tare_arena_alloc(prepare->arena, packed_size(s), sizeof *room);
-    if (!room) return tare_fail_memory(err, packed_size(s) * sizeof *room);
+    float *room = tare_room_new(prepare->kept, s->packed_size * sizeof *room);
+    if (!room) return tare_fail_memory(err, s->packed_size * sizeof *room);
     pack(cell, attrs, s, room, prepare->inputs[W]->data, prepare->inputs[R]->data, b ? b->data : NULL, NULL);
-    return TARE_OK;
+    prepare->taken |= 1u << W | 1u << R | 1u << B;
+    s->packed = tare_keep(prepare->kept, room, s->packed_size * sizeof *room);
+    return s->packed ? TARE_OK : tare_fail_memory(err, s->packed_size * sizeof *room);
 }
 
 /* ---- running ---- */
@@ -300,8 +290,8 @@ static void take_step(const walk *w, size_t step) {
     const size_t gates = z->gates * z->hidden, wide = padded(gates);
     const bool twice = multiplies_twice(w->cell, w->attrs);
     tare_recurrent_row row;
-    multiply(w, w->h, w->s->r + w->direction * w->s->r_size, z->batch, gates, z->hidden,
-             w->s->hidden_bias + w->direction * wide, w->r);
+    multiply(w, w->h, w->s->packed + w->s->r_at + w->direction * w->s->r_size, z->batch, gates, z->hidden,
+             w->s->packed + w->s->hidden_bias_at + w->direction * wide, w->r);
     for (size_t b = 0; twice && b < z->batch; b++) {
         if (step >= length_of(w, b)) continue;
         begin_row(w, step, b, &row);
@@ -309,8 +299,8 @@ static void take_step(const walk *w, size_t step) {
     }
     if (twice) { /* (r * h) R_h^T, into the place of the last gate: row by row, for rows of w->r are wider */
         for (size_t b = 0; b < z->batch; b++)
-            multiply(w, w->t + b * z->hidden, w->s->r_hidden + w->direction * w->s->r_hidden_size, 1, z->hidden,
-                     z->hidden, NULL, w->r + b * gates + gates - z->hidden);
+            multiply(w, w->t + b * z->hidden, w->s->packed + w->s->r_hidden_at + w->direction * w->s->r_hidden_size, 1,
+                     z->hidden, z->hidden, NULL, w->r + b * gates + gates - z->hidden);
     }
     for (size_t b = 0; b < z->batch; b++) {
         if (step >= length_of(w, b)) continue;
@@ -323,8 +313,8 @@ static void take_step(const walk *w, size_t step) {
 static void walk_direction(walk *w) {
     const sizes *z = &w->s->size;
     const size_t gates = z->gates * z->hidden;
-    multiply(w, input(w->call, X)->data, w->s->w + w->direction * w->s->w_size, z->steps * z->batch, gates, z->input,
-             w->s->bias + w->direction * padded(gates), w->x);
+    multiply(w, input(w->call, X)->data, w->s->packed + w->direction * w->s->w_size, z->steps * z->batch, gates,
+             z->input, w->s->packed + w->s->bias_at + w->direction * padded(gates), w->x);
     load_state(w, w->h, input(w->call, H0));
     load_state(w, w->c, w->cell->has_c ? input(w->call, C0) : NULL);
     for (size_t step = 0; step < z->steps; step++) take_step(w, step);
@@ -355,9 +345,12 @@ tare_status tare_recurrent_run(const tare_recurrent_cell *cell, const tare_call 
     w.h = at, at += z->batch * z->hidden;
     w.c = at, at += z->batch * z->hidden;
     w.t = at, at += z->batch * z->hidden;
-    if (!own.w)
-        pack(cell, call->attrs, &own, (float *)call->scratch + run_floats(&own), call->inputs[W]->data,
-             call->inputs[R]->data, input(call, B) ? input(call, B)->data : NULL, call->pool);
+    if (!own.packed) {
+        float *room = (float *)call->scratch + run_floats(&own);
+        pack(cell, call->attrs, &own, room, call->inputs[W]->data, call->inputs[R]->data,
+             input(call, B) ? input(call, B)->data : NULL, call->pool);
+        own.packed = room;
+    }
     if (output(call, 0)) memset(output(call, 0)->data, 0, output(call, 0)->size);
     for (w.direction = 0; w.direction < z->directions; w.direction++) {
         w.reverse = w.direction == 1 || !strcmp(w.attrs->direction, "reverse");

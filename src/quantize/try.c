@@ -32,6 +32,7 @@ typedef struct job {
     const tare_ranges *held_out; /* what was counted there */
     harm *harms;                 /* by sample in hand, then by trial */
     size_t indexes[TARE_TRY_SAMPLES], samples;
+    tare_constants *constants; /* of all workers' sessions */
 } job;
 
 typedef struct worker {
@@ -222,9 +223,9 @@ static tare_status try_sample(void *context, const tare_sample *sample, tare_err
 static tare_status run_trials(job *j, const tare_samples *samples, const tare_try_options *how, tare_pool *pool,
                               tare_log *log, tare_error *err) {
     const size_t count = tare_pool_size(pool);
-    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
-                                           .cpu = how->cpu,
-                                           .memory_limit = how->memory_limit };
+    const tare_session_options options = {
+        .backend = TARE_BACKEND_FLOAT, .cpu = how->cpu, .constants = j->constants, .memory_limit = how->memory_limit
+    };
     worker *states = tare_arena_alloc(j->arena, count, sizeof *states);
     void **workers = tare_arena_alloc(j->arena, count, sizeof *workers);
     j->harms = tare_arena_alloc(j->arena, j->samples * j->trials.count, sizeof *j->harms);
@@ -318,8 +319,10 @@ static tare_status try_all(job *j, const tare_ranges *ranges, const tare_samples
     pick_samples(j, how);
     if (j->trials.count && j->samples) {
         tare_pool *pool = tare_pool_new(how->threads);
-        if (!pool) return tare_fail_memory(err, 0);
-        tare_status status = run_trials(j, samples, how, pool, log, err);
+        j->constants = tare_constants_new();
+        tare_status status =
+            pool && j->constants ? run_trials(j, samples, how, pool, log, err) : tare_fail_memory(err, 0);
+        tare_constants_free(j->constants);
         tare_pool_free(pool);
         if (status != TARE_OK) return status;
         add_harms(j);

@@ -135,6 +135,7 @@ tare_status tare_plan_new(tare_plan **out, tare_session *session, tare_tensor *c
     }
     plan->arena = arena;
     plan->packed = tare_arena_new();
+    plan->kept = (tare_kept){ .store = session->options.constants, .arena = arena };
     tare_status status =
         plan->packed ? build(plan, session, feeds, pins, pin_count, err) : tare_fail_memory(err, sizeof *plan);
     if (status != TARE_OK) {
@@ -148,6 +149,7 @@ tare_status tare_plan_new(tare_plan **out, tare_session *session, tare_tensor *c
 void tare_plan_free(tare_plan *plan) {
     if (!plan) return;
     tare_model_free(plan->model);
+    tare_kept_drop(&plan->kept);
     tare_arena_free(plan->packed);
     tare_arena_free(plan->arena);
 }

@@ -10,7 +10,7 @@
 /* Where the numbers of a slot lie. */
 typedef enum tare_storage {
     TARE_STORED_SLAB,     /* in buffer `place` of the slab */
-    TARE_STORED_CONSTANT, /* in the model or on the plan's arena: data is set when the slot is made */
+    TARE_STORED_CONSTANT, /* in the model or kept by the plan: data is set when the slot is made, and never written */
     TARE_STORED_FEED      /* in the caller's tensor number `place` */
 } tare_storage;
 
@@ -19,6 +19,7 @@ typedef struct tare_slot {
     tare_tensor tensor; /* shape as it lies in memory; data NULL until tare_plan_bind unless constant */
     tare_layout layout;
     tare_storage storage;
+    bool is_kept; /* constant: in plan->kept, not in the model */
     size_t place;
     size_t first, last; /* the step that writes it, and the last one that needs it */
 } tare_slot;
@@ -92,7 +93,8 @@ typedef struct tare_feed_key {
 
 typedef struct tare_plan {
     tare_arena *arena;  /* the plan and everything it points at, but */
-    tare_arena *packed; /* what ops prepared */
+    tare_arena *packed; /* what ops prepared, but for: */
+    tare_kept kept;     /* what was made of constants */
     tare_model *model;  /* a copy of the session's, with these shapes */
     tare_graph *graph;  /* the one that is run, in the copy */
     tare_feed_key *feeds;

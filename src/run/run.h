@@ -20,8 +20,11 @@ extern const char *const tare_backend_names[];
 typedef struct tare_session_options {
     tare_backend backend;
     tare_cpu cpu;
-    tare_pool *pool;           /* NULL: the caller's thread alone. May be shared by sessions that do not run at once */
-    size_t memory_limit;       /* bytes of the slab; 0: no limit of its own */
+    tare_pool *pool; /* NULL: the caller's thread alone. May be shared by sessions that do not run at once */
+    tare_constants
+        *constants;      /* shared by sessions on any threads, and outlives them: of what they make of constants each
+                                  has no copy of its own. NULL: the session's own */
+    size_t memory_limit; /* bytes of the slab; 0: no limit of its own */
     const tare_target *target; /* of the int backend */
     int profile;               /* of the target, by index */
 } tare_session_options;
@@ -94,7 +97,7 @@ tare_status tare_session_advance(tare_session *session, bool *done, tare_error *
 const tare_tensor *tare_session_output(const tare_session *session, size_t index);
 
 typedef struct tare_session_memory {
-    size_t slab, scratch, packed; /* bytes: planned activations, scratch, prepared weights */
+    size_t slab, scratch, packed; /* bytes: planned activations, scratch, prepared weights (which sessions may share) */
 } tare_session_memory;
 tare_session_memory tare_session_get_memory(const tare_session *session);
 

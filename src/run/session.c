@@ -21,6 +21,13 @@ static tare_status open_session(tare_session **out, const tare_model *model, con
     session->graph = graph;
     session->options = *options;
     session->kernels = tare_kernels_for(options->cpu);
+    if (!options->constants) {
+        session->options.constants = session->own_constants = tare_constants_new();
+        if (!session->own_constants) {
+            tare_arena_free(arena);
+            return tare_fail_memory(err, 0);
+        }
+    }
     tare_map_init(&session->tapped, arena);
     tare_map_init(&session->controls, arena);
     *out = session;
@@ -46,6 +53,7 @@ static void drop_plans(tare_session *session) {
 void tare_session_free(tare_session *session) {
     if (!session) return;
     drop_plans(session);
+    tare_constants_free(session->own_constants);
     tare_memory_free(session->slab);
     tare_arena_free(session->arena);
 }
@@ -185,11 +193,11 @@ const tare_tensor *tare_session_output(const tare_session *session, size_t index
 
 tare_session_memory tare_session_get_memory(const tare_session *session) {
     tare_session_memory memory = { 0 };
-    const tare_plan *plan = session->plans[0];
+    tare_plan *plan = session->plans[0];
     if (!plan) return memory;
     memory.slab = plan->activations + plan->tap_real + plan->tap_before;
     memory.scratch = plan->scratch;
-    memory.packed = tare_arena_size(plan->packed);
+    memory.packed = tare_arena_size(plan->packed) + tare_kept_size(&plan->kept);
     for (size_t i = 0; i < session->controls.entries.count; i++) {
         const tare_control *control = session->controls.entries.at[i].value;
         for (int b = 0; b < control->body_count; b++) {

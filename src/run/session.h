@@ -14,8 +14,9 @@ typedef struct tare_tapped {
 
 struct tare_session {
     const tare_model *model;
-    const tare_graph *graph; /* the one that is run: the model's main graph, or a body */
-    tare_session_options options;
+    const tare_graph *graph;       /* the one that is run: the model's main graph, or a body */
+    tare_session_options options;  /* constants is never NULL */
+    tare_constants *own_constants; /* NULL: they are shared */
     const tare_kernels *kernels;
     tare_arena *arena;
 

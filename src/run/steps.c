@@ -8,6 +8,8 @@
 
 typedef tare_lay layer;
 
+enum { LARGE = 1 << 18 /* numbers */ };
+
 tare_status tare_lay_add(const layer *l, tare_step *step, tare_error *err) {
     tare_tensor **to = step->tensors;
     for (int i = 0; i < step->call.input_count; i++) *to++ = step->inputs[i] ? &step->inputs[i]->tensor : NULL;
@@ -182,12 +184,29 @@ tare_status tare_lay_describe(const layer *l, const tare_step *step, float lo, f
                            .kernels = l->session->kernels,
                            .threads = tare_pool_size(l->session->options.pool),
                            .arena = l->plan->packed,
+                           .kept = &l->plan->kept,
                            .clamp_lo = lo,
                            .clamp_hi = hi };
     return TARE_OK;
 }
 
+/* What was made of a constant for this node alone, and packed from there, has served. Beside codes and twins a node's inputs
+ * may be read once more. */
+static void drop_taken(const layer *l, const tare_step *step, unsigned taken) {
+    const tare_backend backend = l->session->options.backend;
+    if (backend != TARE_BACKEND_FLOAT && backend != TARE_BACKEND_QDQ) return;
+    for (int i = 0; i < step->call.input_count && taken >> i; i++) {
+        const tare_value *value = step->node->inputs[i];
+        tare_slot *slot = step->inputs[i];
+        if (!(taken >> i & 1) || !slot || !slot->is_kept || value->uses.count > 1 || value->is_output) continue;
+        if (l->plan->values.at[value->mark - 1]->tapped) continue;
+        tare_kept_drop_one(&l->plan->kept, slot->tensor.data);
+        slot->tensor.data = NULL;
+    }
+}
+
 void tare_lay_take(const layer *l, tare_step *step, const tare_prepare *prepared) {
+    drop_taken(l, step, prepared->taken);
     step->call.state = prepared->state;
     if (prepared->scratch_size > l->plan->scratch) l->plan->scratch = prepared->scratch_size;
 }
@@ -336,6 +355,24 @@ static tare_status add_node(const layer *l, tare_node *node, size_t index, tare_
     return done ? TARE_OK : tare_lay_real(l, node, index, err);
 }
 
+static bool reads_large(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++) {
+        const tare_value *value = node->inputs[i];
+        if (value && value->constant && tare_shape_elements(&value->shape) >= LARGE) return true;
+    }
+    return false;
+}
+
+/* What is made of large constants, step by step until it is packed, sessions make by turns. */
+static tare_status add_by_turns(const layer *l, tare_node *node, size_t index, tare_error *err) {
+    tare_constants *constants = l->session->options.constants;
+    if (!reads_large(node)) return add_node(l, node, index, err);
+    tare_constants_enter(constants);
+    const tare_status status = add_node(l, node, index, err);
+    tare_constants_leave(constants);
+    return status;
+}
+
 /* A value that became a constant of these shapes is shown all the same. */
 static tare_status show_folded(const layer *l, const tare_node *node, tare_error *err) {
     for (int i = 0; i < node->output_count; i++) {
@@ -357,7 +394,7 @@ tare_status tare_plan_lay_steps(tare_plan *plan, tare_session *session, tare_err
     for (size_t i = 0; i < plan->feed_count; i++) TARE_TRY(add_feed(&l, i, err));
     tare_for_nodes (node, plan->graph) {
         if (node->mark == TARE_NODE_NEEDED)
-            TARE_TRY(add_node(&l, node, index, err));
+            TARE_TRY(add_by_turns(&l, node, index, err));
         else if (!plan->stop)
             TARE_TRY(show_folded(&l, node, err));
         index++;

@@ -114,13 +114,15 @@ tare_status tare_conv_codes_prepare(const tare_int_node *n, tare_requant_kind ki
     c->product = n->inputs[0]->code == TARE_S8 ? p->kernels->gemm_s8 : p->kernels->gemm_u8;
     c->bias = p->input_count > 2 && p->inputs[2] ? p->inputs[2]->data : NULL;
     TARE_TRY(size_scratch(c, p, err));
-    int16_t *weights = tare_arena_alloc(p->arena, p->inputs[1]->size + 1, sizeof *weights);
     uint8_t *padding = tare_arena_alloc(p->arena, c->channels + 1, 1);
-    if (!weights || !padding) return tare_fail_memory(err, p->inputs[1]->size * sizeof *weights);
-    pack(c, weights, p->inputs[1], n->inputs[1]);
+    int16_t *weights = padding ? tare_room_new(p->kept, p->inputs[1]->size * sizeof *weights) : NULL;
+    if (!weights) return tare_fail_memory(err, p->inputs[1]->size * sizeof *weights);
     memset(padding, (uint8_t)c->zero_point, c->channels);
-    c->weights = weights;
     c->padding = padding;
+    pack(c, weights, p->inputs[1], n->inputs[1]);
+    c->weights = tare_keep(p->kept, weights, p->inputs[1]->size * sizeof *weights);
+    if (!c->weights) return tare_fail_memory(err, p->inputs[1]->size * sizeof *weights);
+    p->taken |= 1u << 1;
     p->state = c;
     return set_requant(c, n, kind, ratio, p, err);
 }

@@ -192,6 +192,7 @@ static void run_last(const tare_node *node, tare_tensor *const *inputs, tare_ten
         seen[i] = &copies[i];
     }
     const tare_kernels *kernels = tare_kernels_for(tare_cpu_detect());
+    tare_kept kept = { .arena = arena };
     tare_prepare prepare = { .node = node,
                              .attrs = node->attrs,
                              .inputs = seen,
@@ -202,6 +203,7 @@ static void run_last(const tare_node *node, tare_tensor *const *inputs, tare_ten
                              .kernels = kernels,
                              .threads = 1,
                              .arena = arena,
+                             .kept = &kept,
                              .clamp_lo = -INFINITY,
                              .clamp_hi = INFINITY };
     if (node->op->prepare) assert_ok(node->op->prepare(&prepare, &err));

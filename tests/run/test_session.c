@@ -265,11 +265,100 @@ static void random_graphs_watched(void **state) {
     }
 }
 
+/* ---- what sessions share ---- */
+
+typedef struct sharing {
+    const tare_model *model;
+    tare_session *sessions[3];
+    tare_tensor *const *inputs;
+    tare_status status[3];
+    tare_error errors[3];
+} sharing;
+
+static void run_one(void *context, size_t index, size_t thread) {
+    sharing *s = context;
+    (void)thread;
+    s->status[index] = tare_session_run(s->sessions[index], s->inputs, &s->errors[index]);
+}
+
+/* Sessions with one store hold what they made of constants once, whichever makes it first, and no more than one of them
+ * alone; what is left runs on when others go. */
+static void share_random(uint64_t seed, tare_backend backend, tare_pool *pool) {
+    tare_arena *arena = tare_arena_new();
+    tare_map wanted;
+    graphs_at_hand = graphs_random_text(arena, seed);
+    tare_model *model = graphs_parse(graphs_at_hand);
+    graphs_quantize(model, seed);
+    tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, seed);
+    graphs_evaluate(&wanted, model, &x, backend, arena);
+    const tare_session_options options = { .backend = backend,
+                                           .cpu = tare_cpu_detect(),
+                                           .constants = tare_constants_new() };
+    sharing s = { .model = model, .inputs = &x };
+    for (int i = 0; i < 3; i++) assert_ok(tare_session_new(&s.sessions[i], model, &options, &err));
+    run_one(&s, 0, 0);
+    const size_t alone = tare_constants_size(options.constants);
+    const tare_session_memory memory = tare_session_get_memory(s.sessions[0]);
+    assert_true(alone <= memory.packed);
+    tare_pool_run(pool, 3, run_one, &s);
+    assert_int_equal(tare_constants_size(options.constants), alone);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(s.status[i]);
+        assert_int_equal(tare_session_get_memory(s.sessions[i]).packed, memory.packed);
+        check_outputs(s.sessions[i], model, &wanted);
+    }
+    tare_session_free(s.sessions[0]);
+    tare_session_free(s.sessions[1]);
+    assert_int_equal(tare_constants_size(options.constants), alone);
+    assert_ok(tare_session_run(s.sessions[2], &x, &err));
+    check_outputs(s.sessions[2], model, &wanted);
+    tare_session_free(s.sessions[2]);
+    assert_int_equal(tare_constants_size(options.constants), 0);
+    tare_constants_free(options.constants);
+    tare_model_free(model);
+    tare_arena_free(arena);
+}
+
+static void constants_are_shared(void **state) {
+    (void)state;
+    tare_pool *pool = tare_pool_new(3);
+    for (uint64_t seed = 0; seed < 60; seed++)
+        for (int backend = TARE_BACKEND_FLOAT; backend <= TARE_BACKEND_QDQ; backend++)
+            share_random(seed, (tare_backend)backend, pool);
+    tare_pool_free(pool);
+}
+
+/* A weight that is rounded, then packed, is held packed alone: 2 outputs in a panel of 16, for 1 tap of 2 channels. */
+static void packed_constants_are_held_once(void **state) {
+    (void)state;
+    tare_model *model =
+        graphs_parse("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                     "g (float[1,2,2,2] x) => (float[1,2,2,2] y) <float[2,2,1,1] w = {1, 2, 3, 4}> { y = Conv(x, w) }");
+    const float scale = 0.5f;
+    const int32_t zero_point = 0;
+    const tare_quant quant = { .code = TARE_S8, .axis = -1, .count = 1, .scale = &scale, .zero_point = &zero_point };
+    tare_graph_find_value(model->graph, "w")->quant = &quant;
+    tare_arena *arena = tare_arena_new();
+    tare_tensor *x = graphs_random_tensor(arena, TARE_F32, &model->graph->inputs.at[0]->shape, 1);
+    const tare_session_options options = { .backend = TARE_BACKEND_QDQ,
+                                           .cpu = tare_cpu_detect(),
+                                           .constants = tare_constants_new() };
+    tare_session *session;
+    assert_ok(tare_session_new(&session, model, &options, &err));
+    assert_ok(tare_session_run(session, &x, &err));
+    assert_int_equal(tare_constants_size(options.constants), 16 * 2 * sizeof(float));
+    tare_session_free(session);
+    tare_constants_free(options.constants);
+    tare_model_free(model);
+    tare_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_in_float),    cmocka_unit_test(random_graphs_in_qdq),
-        cmocka_unit_test(random_graphs_as_they_lie), cmocka_unit_test(random_graphs_by_node),
-        cmocka_unit_test(random_graphs_watched),
+        cmocka_unit_test(random_graphs_in_float),         cmocka_unit_test(random_graphs_in_qdq),
+        cmocka_unit_test(random_graphs_as_they_lie),      cmocka_unit_test(random_graphs_by_node),
+        cmocka_unit_test(random_graphs_watched),          cmocka_unit_test(constants_are_shared),
+        cmocka_unit_test(packed_constants_are_held_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
