@@ -30,9 +30,10 @@ TARE_API tare_status tare_model_copy(tare_model **out, const tare_model *model, 
  * must not be written over a file it was opened from (TARE_E_USAGE). log may be NULL. */
 TARE_API tare_status tare_model_save(const tare_model *model, const char *path, tare_log *log, tare_error *err);
 
-/* TARE_E_USAGE for what save refuses by the name alone: to be asked before long work. */
+/* TARE_E_USAGE for what save refuses by the name alone, TARE_E_IO when the folder is not there: to be asked before long
+ * work. */
 TARE_API tare_status tare_model_check_path(const tare_model *model, const char *path, tare_error *err);
-/* TARE_E_USAGE when `path` is a file the model was read from: to be asked before anything else is written there. */
+/* The same for what is no model: TARE_E_USAGE when `path` is a file the model was read from, TARE_E_IO without its folder. */
 TARE_API tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err);
 
 /* What tare made of it, as its file says: "original_float" (nothing yet), "optimized_float", "calibrated", "quantized";

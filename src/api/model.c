@@ -1,6 +1,9 @@
 /* Models into files. */
+#include <stdio.h>
+#include <string.h>
 #include <tare/model.h>
 
+#include "base/file.h"
 #include "formats/format.h"
 
 static bool is_own_file(const tare_model *model, const char *path) {
@@ -11,9 +14,21 @@ static bool is_own_file(const tare_model *model, const char *path) {
     return false;
 }
 
+static tare_status check_folder(const char *path, tare_error *err) {
+    char folder[TARE_LOCATION_MAX];
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    if (!length || length >= sizeof folder)
+        return TARE_OK; /* a file here, or in the root; the system's word on the rest */
+    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    if (tare_path_is_directory(folder)) return TARE_OK;
+    return tare_fail(err, TARE_E_IO, "%s: there is no directory '%s'; make it first", path, folder);
+}
+
 tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err) {
-    if (!is_own_file(model, path)) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
+    if (is_own_file(model, path))
+        return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
+    return check_folder(path, err);
 }
 
 tare_status tare_model_check_path(const tare_model *model, const char *path, tare_error *err) {

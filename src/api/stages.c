@@ -26,12 +26,13 @@ static tare_status prepare(const char *directory, const tare_model *model, const
                            const tare_samples *holdout, tare_arena *arena, tare_error *err) {
     const char *paths[STAGE_COUNT];
     TARE_TRY(list_paths(paths, directory, arena, err));
+    TARE_TRY(tare_path_make_directory(directory, err));
     for (size_t i = 0; i < STAGE_COUNT; i++) {
         TARE_TRY(tare_model_check_path(model, paths[i], err));
         if (samples) TARE_TRY(tare_samples_check_path(samples, paths[i], err));
         if (holdout) TARE_TRY(tare_samples_check_path(holdout, paths[i], err));
     }
-    return tare_path_make_directory(directory, err);
+    return TARE_OK;
 }
 
 tare_status tare_stages_prepare(const char *directory, const tare_model *model, const tare_samples *samples,
