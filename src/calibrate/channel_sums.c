@@ -2,10 +2,11 @@
  * place of a pixel, whatever the layout, so that the sum of a sample is one number; sums of samples are exact. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/range.h"
 
-enum { LANES = 8, BLOCK = 64 /* channels at once */ };
+enum { LANES = 8, BLOCK = 16 /* channels at once, in registers */, CHUNK = 256 /* pixels that a cache holds */ };
 
 tare_status tare_range_want_sums(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
     range->channel_sum = tare_arena_alloc(arena, channels, sizeof *range->channel_sum);
@@ -44,21 +45,38 @@ static void sum_rows(tare_range *range, const tare_tensor *tensor, bool finite) 
     }
 }
 
-static void add_pixel(double *lane, const float *pixel, size_t channels, bool finite) {
-    if (finite)
-        for (size_t c = 0; c < channels; c++) lane[c] += (double)pixel[c];
-    else
+/* Every LANES-th of `count` pixels, `step` numbers apart, to one lane. */
+static void add_block(double lane[BLOCK], const float *pixel, size_t count, size_t step) {
+    double sums[BLOCK];
+    memcpy(sums, lane, sizeof sums);
+    for (size_t i = 0; i < count; i += LANES, pixel += LANES * step)
+        for (size_t c = 0; c < BLOCK; c++) sums[c] += (double)pixel[c];
+    memcpy(lane, sums, sizeof sums);
+}
+
+static void add_some(double lane[BLOCK], const float *pixel, size_t channels, size_t count, size_t step) {
+    for (size_t i = 0; i < count; i += LANES, pixel += LANES * step)
         for (size_t c = 0; c < channels; c++) lane[c] += finite_or_0(pixel[c]);
 }
 
+static void add_chunk(double lanes[LANES][BLOCK], const float *pixel, size_t channels, size_t count, size_t step,
+                      bool finite) {
+    for (size_t k = 0; k < LANES && k < count; k++, pixel += step)
+        if (finite && channels == BLOCK)
+            add_block(lanes[k], pixel, count - k, step);
+        else
+            add_some(lanes[k], pixel, channels, count - k, step);
+}
+
 static void sum_pixels(tare_range *range, const tare_tensor *tensor, bool finite) {
-    const size_t pixels = tensor->size / sizeof(float) / range->summed;
+    const size_t step = range->summed, pixels = tensor->size / sizeof(float) / step;
     const float *numbers = tensor->data;
-    for (size_t first = 0; first < range->summed; first += BLOCK) {
-        const size_t channels = range->summed - first < BLOCK ? range->summed - first : BLOCK;
+    for (size_t first = 0; first < step; first += BLOCK) {
+        const size_t channels = step - first < BLOCK ? step - first : BLOCK;
         double lanes[LANES][BLOCK] = { 0 };
-        for (size_t i = 0; i < pixels; i++)
-            add_pixel(lanes[i % LANES], numbers + i * range->summed + first, channels, finite);
+        for (size_t i = 0; i < pixels; i += CHUNK)
+            add_chunk(lanes, numbers + i * step + first, channels, pixels - i < CHUNK ? pixels - i : CHUNK, step,
+                      finite);
         for (size_t c = 0; c < channels; c++) tare_sum_add(&range->channel_sum[first + c], fold(&lanes[0][c], BLOCK));
     }
 }

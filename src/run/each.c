@@ -8,6 +8,7 @@ typedef struct outcome {
     tare_error error;
     size_t index;
     tare_arena *arena; /* of the sample in hand */
+    tare_arena_mark start;
 } outcome;
 
 typedef struct state {
@@ -17,13 +18,24 @@ typedef struct state {
     atomic_bool stop, interrupted;
 } state;
 
+/* What a sample took is held for the next ones: fresh memory costs. */
+static tare_status hold_room(outcome *o) {
+    const size_t size = tare_arena_size(o->arena);
+    tare_arena_release(o->arena, o->start);
+    if (tare_arena_size(o->arena) == size) return TARE_OK;
+    o->start = (tare_arena_mark){ .block = NULL };
+    tare_arena_release(o->arena, o->start);
+    if (!tare_arena_alloc_raw(o->arena, size, 1)) return tare_fail_memory(&o->error, size);
+    o->start.block = tare_arena_get_mark(o->arena).block;
+    tare_arena_release(o->arena, o->start);
+    return TARE_OK;
+}
+
 static tare_status handle(const tare_each *each, size_t index, outcome *o, void *worker) {
     tare_sample sample;
-    const tare_arena_mark mark = tare_arena_get_mark(o->arena);
     tare_status status = tare_samples_get(each->samples, index, o->arena, &sample, &o->error);
     if (status == TARE_OK) status = each->fn(worker, &sample, &o->error);
-    tare_arena_release(o->arena, mark);
-    return status;
+    return status == TARE_OK ? hold_room(o) : status;
 }
 
 /* By the caller's thread alone, which is the pool's thread 0: beginning and end are told whoever did the work. */
