@@ -2,6 +2,7 @@
 #include <string.h>
 #include <tare/check.h>
 
+#include "api/quantize_options.h"
 #include "api/sized.h"
 #include "api/stage.h"
 #include "api/work.h"
@@ -10,8 +11,8 @@
 #include "report/flows.h"
 
 const tare_field tare_check_fields[] = {
-    { "target", TARE_FIELD_STRING, offsetof(tare_check_options, target), .fallback.s = "onnx", .metavar = "NAME",
-      .help = "whose arithmetic and constraints: onnx" },
+    { "target", TARE_FIELD_STRING, offsetof(tare_check_options, target), .fallback.s = "onnx",
+      .names = tare_quantizing_names, .metavar = "NAME", .help = "whose arithmetic and constraints" },
     { .type = TARE_FIELD_END },
 };
 

@@ -7,6 +7,8 @@
 
 static const char *const activations[] = { "target", "u8", "s8", "u16", "s16", NULL };
 
+const char *const tare_quantizing_names[] = { "onnx", NULL };
+
 const tare_field tare_calibration_fields[] = {
     { "skip-nonfinite", TARE_FIELD_BOOL, offsetof(tare_calibration_options, skip_nonfinite),
       .help = "go on where NaN or Inf is met, instead of stopping: in activations they are counted, nodes with such "
@@ -15,8 +17,8 @@ const tare_field tare_calibration_fields[] = {
 };
 
 const tare_field tare_quantization_fields[] = {
-    { "target", TARE_FIELD_STRING, offsetof(tare_quantization, target), .fallback.s = "onnx", .metavar = "NAME",
-      .help = "whose arithmetic and constraints: onnx" },
+    { "target", TARE_FIELD_STRING, offsetof(tare_quantization, target), .fallback.s = "onnx",
+      .names = tare_quantizing_names, .metavar = "NAME", .help = "whose arithmetic and constraints" },
     { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .names = tare_method_names, .metavar = "NAME",
       .help = tare_method_help },
     { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100,

@@ -5,6 +5,9 @@
 #include "calibrate/calibrate.h"
 #include "quantize/quantize.h"
 
+/* The targets that models are made for, ended by NULL. */
+extern const char *const tare_quantizing_names[];
+
 /* options and work may be NULL. */
 tare_status tare_calibrate_options_from(tare_calibrate_options *to, const tare_calibration_options *options,
                                         const tare_work_options *work, tare_error *err);

@@ -6,9 +6,8 @@
 const tare_field tare_work_fields[] = {
     { "threads", TARE_FIELD_INT, offsetof(tare_work_options, threads), .lo = 0, .hi = 256,
       .help = "threads to work with; 0: all. Never changes a result" },
-    { "cpu", TARE_FIELD_STRING, offsetof(tare_work_options, cpu), .metavar = "NAME",
-      .help = "instruction set: scalar, avx2, avx512, avx512vnni, neon, neondot; the best by default. Never changes a "
-              "result" },
+    { "cpu", TARE_FIELD_STRING, offsetof(tare_work_options, cpu), .names = tare_cpu_names, .metavar = "NAME",
+      .help = "instruction set; the best that the machine has by default. Never changes a result" },
     { .type = TARE_FIELD_END },
 };
 
@@ -16,9 +15,7 @@ tare_status tare_work_cpu(const tare_work_options *options, tare_cpu *cpu, tare_
     *cpu = tare_cpu_detect();
     if (!options || !options->cpu) return TARE_OK;
     if (!tare_cpu_find(options->cpu, cpu)) {
-        const char *names[TARE_CPU_COUNT + 1] = { 0 };
-        for (int i = 0; i < TARE_CPU_COUNT; i++) names[i] = tare_cpu_name((tare_cpu)i);
-        const char *near = tare_text_nearest(options->cpu, names);
+        const char *near = tare_text_nearest(options->cpu, tare_cpu_names);
         return tare_fail(err, TARE_E_USAGE, "--cpu: no '%.64s'; did you mean '%s'?", options->cpu,
                          near ? near : "avx2");
     }
@@ -28,14 +25,17 @@ tare_status tare_work_cpu(const tare_work_options *options, tare_cpu *cpu, tare_
     return TARE_OK;
 }
 
+/* Of all targets. */
+static const char *const profiles[] = { "ort", "micro", "ref", "sym", NULL };
+
 const tare_field tare_backend_fields[] = {
     { "backend", TARE_FIELD_ENUM, offsetof(tare_backend_options, backend), .names = tare_backend_names,
       .fallback.i = TARE_BACKEND_QDQ,
       .help = "float: quantization ignored; qdq: float arithmetic, quantized values rounded to their codes; int: the "
               "target's own arithmetic on codes" },
-    { "target", TARE_FIELD_STRING, offsetof(tare_backend_options, target), .metavar = "NAME",
-      .help = "whose arithmetic backend int has: onnx (default), tflite, tidl" },
-    { "profile", TARE_FIELD_STRING, offsetof(tare_backend_options, profile), .metavar = "NAME",
+    { "target", TARE_FIELD_STRING, offsetof(tare_backend_options, target), .names = tare_target_names,
+      .metavar = "NAME", .help = "whose arithmetic backend int has; onnx by default" },
+    { "profile", TARE_FIELD_STRING, offsetof(tare_backend_options, profile), .names = profiles, .metavar = "NAME",
       .help = "which of the target's runtimes: ort of onnx; micro, ref of tflite; sym of tidl" },
     { .type = TARE_FIELD_END },
 };

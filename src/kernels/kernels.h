@@ -143,6 +143,7 @@ typedef struct tare_kernels {
 
 tare_cpu tare_cpu_detect(void); /* the best this machine has */
 bool tare_cpu_has(tare_cpu cpu);
+extern const char *const tare_cpu_names[TARE_CPU_COUNT + 1]; /* ORDER: cpu; ended by NULL */
 const char *tare_cpu_name(tare_cpu cpu);
 bool tare_cpu_find(const char *name, tare_cpu *cpu);
 /* The table for a CPU this machine has; the same pointer each time. */

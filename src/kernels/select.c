@@ -9,18 +9,19 @@
 #include <sys/auxv.h>
 #endif
 
-/* ORDER: cpu. `family` is the plain one of the line that a CPU belongs to: it has what those before it there have. */
-static const struct {
-    const char *name;
-    tare_cpu family;
-} cpus[TARE_CPU_COUNT] = {
-    [TARE_CPU_SCALAR] = { "scalar", TARE_CPU_SCALAR }, [TARE_CPU_AVX2] = { "avx2", TARE_CPU_AVX2 },
-    [TARE_CPU_AVX512] = { "avx512", TARE_CPU_AVX2 },   [TARE_CPU_AVX512VNNI] = { "avx512vnni", TARE_CPU_AVX2 },
-    [TARE_CPU_NEON] = { "neon", TARE_CPU_NEON },       [TARE_CPU_NEONDOT] = { "neondot", TARE_CPU_NEON },
+const char *const tare_cpu_names[TARE_CPU_COUNT + 1] = {
+    [TARE_CPU_SCALAR] = "scalar",         [TARE_CPU_AVX2] = "avx2", [TARE_CPU_AVX512] = "avx512",
+    [TARE_CPU_AVX512VNNI] = "avx512vnni", [TARE_CPU_NEON] = "neon", [TARE_CPU_NEONDOT] = "neondot",
+};
+
+/* The plain one of the line that a CPU belongs to: it has what those before it there have. */
+static const tare_cpu families[TARE_CPU_COUNT] = {
+    [TARE_CPU_SCALAR] = TARE_CPU_SCALAR,   [TARE_CPU_AVX2] = TARE_CPU_AVX2, [TARE_CPU_AVX512] = TARE_CPU_AVX2,
+    [TARE_CPU_AVX512VNNI] = TARE_CPU_AVX2, [TARE_CPU_NEON] = TARE_CPU_NEON, [TARE_CPU_NEONDOT] = TARE_CPU_NEON,
 };
 
 static bool meets(tare_cpu cpu, tare_cpu needs) {
-    return needs == TARE_CPU_SCALAR || (cpus[cpu].family == cpus[needs].family && cpu >= needs);
+    return needs == TARE_CPU_SCALAR || (families[cpu] == families[needs] && cpu >= needs);
 }
 
 tare_cpu tare_cpu_detect(void) {
@@ -40,11 +41,11 @@ tare_cpu tare_cpu_detect(void) {
 
 bool tare_cpu_has(tare_cpu cpu) { return meets(tare_cpu_detect(), cpu); }
 
-const char *tare_cpu_name(tare_cpu cpu) { return cpus[cpu].name; }
+const char *tare_cpu_name(tare_cpu cpu) { return tare_cpu_names[cpu]; }
 
 bool tare_cpu_find(const char *name, tare_cpu *cpu) {
     for (int i = 0; i < TARE_CPU_COUNT; i++) {
-        if (strcmp(cpus[i].name, name) != 0) continue;
+        if (strcmp(tare_cpu_names[i], name) != 0) continue;
         *cpu = (tare_cpu)i;
         return true;
     }

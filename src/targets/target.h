@@ -63,6 +63,7 @@ typedef struct tare_target {
     bool (*fuses_activation)(const tare_node *activation, const tare_quant *output);
 } tare_target;
 
+extern const char *const tare_target_names[]; /* ended by NULL */
 size_t tare_target_count(void);
 const tare_target *tare_target_at(size_t index);
 const tare_target *tare_target_find(const char *name); /* NULL: none */

@@ -15,6 +15,13 @@ static const tare_target *const targets[] = {
 #undef TARGET
 };
 
+const char *const tare_target_names[] = {
+#define TARGET(x) #x,
+#include "targets/targets.def"
+#undef TARGET
+    NULL
+};
+
 size_t tare_target_count(void) { return sizeof targets / sizeof targets[0]; }
 const tare_target *tare_target_at(size_t index) { return targets[index]; }
 

@@ -48,7 +48,9 @@ def test_page_of_options_has_all(tare):
 # What is typed, with the cursor at the end, and some of what is offered.
 TYPED = [("", VERBS), ("qu", ["quantize"]), ("quantize --ac", ["--act"]), ("quantize --act ", ["u8", "s8", "u16", "s16"]),
          ("quantize net.onnx --act s", ["s8", "s16"]), ("run --backend ", ["float", "qdq"]), ("help me", ["merge"]),
-         ("quantize --method m", ["mse", "minmax"]), ("help --completion ", ["bash", "zsh", "fish"])]
+         ("quantize --method m", ["mse", "minmax"]), ("quantize --target ", ["onnx"]),
+         ("run --cpu avx", ["avx2", "avx512"]), ("run --target t", ["tflite", "tidl"]), ("run --profile ", ["ort", "ref"]),
+         ("help --completion ", ["bash", "zsh", "fish"])]
 NOT_OFFERED = [("run --ac", "--act"), ("quantize --threads ", "quantize"), ("ops --da", "--data")]
 
 ASK_BASH = r"""
