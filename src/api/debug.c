@@ -6,6 +6,7 @@
 #include "api/blame.h"
 #include "api/floats.h"
 #include "api/judge.h"
+#include "api/stage.h"
 #include "api/work.h"
 #include "report/report.h"
 
@@ -31,7 +32,7 @@ static bool has_codes(const tare_model *model) {
 static const char *path_of(const tare_model *model) { return model->path ? model->path : "(a model in memory)"; }
 
 static tare_status check_pair(const tare_model *model, const tare_model *quantized, tare_error *err) {
-    if (has_codes(quantized)) return TARE_OK;
+    if (has_codes(quantized) || tare_model_get_stage(quantized) == TARE_STAGE_QUANTIZED) return TARE_OK;
     if (has_codes(model))
         return tare_fail(err, TARE_E_USAGE, "'%s' is quantized and '%s' is float: give the float model first",
                          path_of(model), path_of(quantized));
