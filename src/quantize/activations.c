@@ -11,8 +11,8 @@ typedef struct group {
     float lo, hi;
     tare_origin origin;
     bool seen;
-    int sources;
-    const tare_node *source; /* the producer, when there is one source only */
+    bool is_mixed;           /* members come from several places */
+    const tare_node *source; /* else the producer; NULL: an input of the graph */
     tare_dtype code;
 } group;
 
@@ -90,7 +90,7 @@ static void widen_group(void *context, const tare_value *value, const tare_range
         clip_to_nature(value, &lo, &hi);
     }
     group *g = c->now;
-    if (g->source != value->producer) g->sources++;
+    if (g->seen && g->source != value->producer) g->is_mixed = true;
     g->source = value->producer;
     if (!g->seen || hi - lo > g->hi - g->lo) g->leader = value, g->origin = origin;
     g->lo = g->seen && g->lo < lo ? g->lo : lo;
@@ -159,7 +159,7 @@ static tare_status make_quant(const tare_scheme *s, const group *g, tare_arena *
                            .origin = g->origin,
                            .contrib = tare_dtype_size(g->code) > 1 };
     const tare_target *target = s->options->target;
-    if (g->sources == 1 && g->source && target->fixed_scale &&
+    if (!g->is_mixed && g->source && target->fixed_scale &&
         target->fixed_scale(g->source, g->code, scale, zero_point)) {
         quant->origin = (tare_origin){ .kind = TARE_ORIGIN_FIXED, .detail = g->source->type };
         *out = quant;
