@@ -22,7 +22,11 @@ size_t tare_scheme_root(const tare_scheme *scheme, size_t index) {
     return index;
 }
 
+/* Scales along an axis, kept from a file, hold for this value alone: behind it the axis may be another. */
+static bool has_scale_per_channel(const tare_value *value) { return value->quant && value->quant->count != 1; }
+
 void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b) {
+    if (has_scale_per_channel(a) || has_scale_per_channel(b)) return;
     size_t x = tare_scheme_root(scheme, a->mark - 1), y = tare_scheme_root(scheme, b->mark - 1);
     if (scheme->values.at[x].kept && scheme->values.at[y].kept) return; /* two scales of the file stay two */
     bool kept = scheme->values.at[x].kept || scheme->values.at[y].kept;
