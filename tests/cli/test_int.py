@@ -1,4 +1,6 @@
 """Backend int: what it says, and what it refuses."""
+import re
+
 import numpy as np
 from bench import model, node, ort, quantized
 
@@ -51,3 +53,16 @@ def test_unknown_targets_and_profiles(bench):
 def test_only_int_has_a_target(bench):
     ran = run(bench, "--target", "onnx")
     assert ran.status == 2 and "--target: only --backend int has one" in ran.log
+
+
+def test_help_has_all_targets_and_profiles(bench):
+    """The words that help and completion offer are those that targets have."""
+    words = re.findall(r"--(target|profile) .*?\n +((?:\w+ \| )+\w+)\n", bench.call("help", "run").out, re.S)
+    offered = {option: set(names.split(" | ")) for option, names in words}
+    ran = run(bench, "--backend", "int", "--target", "nobody")
+    assert set(ran.log.split("there is: ")[1].split()) == offered["target"]
+    have = set()
+    for target in offered["target"]:
+        ran = run(bench, "--backend", "int", "--target", target, "--profile", "nobody")
+        have |= set(ran.log.split("there is: ")[1].split())
+    assert have == offered["profile"]
