@@ -79,9 +79,9 @@ TARE_API tare_status tare_model_quantize(tare_model **out, tare_model **calibrat
                                          const tare_measuring *measuring, const tare_work_options *work,
                                          tare_report **report, tare_log *log, tare_error *err);
 
-/* Adds to that report the file that the result was written to, and `next`, commands that look further, a line each. */
+/* Adds to that report the file that the result was written to. */
 TARE_API tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
-                                             const char *const *next, size_t next_count, tare_error *err);
+                                             tare_error *err);
 
 /* A model at each stage, as files of a directory: original_float.onnx (as it was opened), optimized_float.onnx,
  * calibrated.onnx, quantized.onnx. */

@@ -279,11 +279,10 @@ tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const
     return status;
 }
 
-tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
-                                    const char *const *next, size_t next_count, tare_error *err) {
+tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path, tare_error *err) {
     uint64_t bytes = 0, float_bytes = 0;
     for (size_t i = 0; i < model->files.count; i++) float_bytes += model->files.at[i].size;
     tare_path_is_file(path, &bytes);
     tare_report_written(report, path, bytes, float_bytes);
-    return tare_report_add_next(report, next, next_count, err);
+    return tare_report_is_whole(report, err);
 }

@@ -1,5 +1,4 @@
 /* Verb quantize: the main job. */
-#include <stdlib.h>
 
 #include "cli.h"
 
@@ -75,14 +74,11 @@ static tare_status tell_written(const job *j, const cli_call *call, tare_error *
     const record *r = call->record;
     const tare_field *const tables[] = { cli_recipe_fields, tare_data_fields, tare_preprocess_fields, NULL };
     const char *const words[] = { "debug", call->operands[0], r->output, NULL };
-    char *next = cli_next_command(call, words, tables);
-    if (!next) return cli_fail(err, TARE_E_LIMIT, "out of memory");
-    const size_t count = j->samples ? 1 : 0; /* debug needs data */
-    const char *const commands[] = { next };
     tare_status status = r->stages ? tare_report_add_stages(j->report, r->stages, err) : TARE_OK;
-    if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, r->output, commands, count, err);
-    free(next);
-    return status;
+    if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, r->output, err);
+    if (status != TARE_OK) return status;
+    return j->samples ? cli_add_next(call, words, tables, j->report, err) /* debug needs data */
+                      : tare_report_add_next(j->report, NULL, 0, err);
 }
 
 static tare_status run(const cli_call *call, tare_error *err) {
