@@ -106,8 +106,8 @@ typedef struct tare_compare_options {
         *like; /* behind the activations that it went behind, by the names of its other side; NULL */
 } tare_compare_options;
 
-/* Is an output of this shape one number a class, as far as can be told: what has a single dimension that is not 1, or is made
- * by a softmax? Either may be NULL: not known. */
+/* Is an output of this shape one number a class, as far as can be told: the last of one or two dimensions, the channels of one
+ * pixel, or what a softmax makes? Either may be NULL: not known. */
 bool tare_output_is_class(const tare_value *value, const tare_shape *shape);
 
 /* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each

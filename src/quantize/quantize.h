@@ -47,8 +47,8 @@ tare_status tare_quantize_check_finite(const tare_model *model, const tare_quant
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err);
 
-/* The same with ranges for some values, or none (NULL): those without get a scale that only stands for one. For asking who
- * would be on codes; no log. */
+/* The same with ranges, or none (NULL): values without a scale get one that only stands for it, all of them when a range is
+ * missing. For asking who would be on codes; no log. */
 tare_status tare_quantize_mark(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                tare_error *err);
 
