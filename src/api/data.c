@@ -24,14 +24,21 @@ const tare_field tare_input_fields[] = {
     { .type = TARE_FIELD_END },
 };
 
-/* "NAME=SRC" names an input only if the model has it: paths may hold '='. */
+/* Is the text, or what stands before ":f32:1x3x8x8", a file? */
+static bool is_path(const char *text, tare_arena *arena) {
+    tare_file_id unused;
+    const char *file = tare_arena_copy(arena, text, strcspn(text, ":"));
+    return tare_path_identify(text, &unused) || (file && tare_path_identify(file, &unused));
+}
+
+/* Paths may hold '=': "NAME=SRC" names an input if the model has it, or nothing of the whole name is there. */
 static const char *split_name(const tare_model *model, const char *text, tare_arena *arena, const char **path) {
     const char *equals = strchr(text, '=');
     *path = text;
     if (!equals) return NULL;
     char *name = tare_arena_copy(arena, text, (size_t)(equals - text));
     const tare_value *value = name ? tare_graph_find_value(model->graph, name) : NULL;
-    if (!value || !value->is_input) return NULL;
+    if ((!value || !value->is_input) && (!name || strchr(name, '/') || is_path(text, arena))) return NULL;
     *path = equals + 1;
     return name;
 }

@@ -163,10 +163,33 @@ static bool begins(const tare_file *file, const char *magic, size_t length) {
     return file->size >= length && memcmp(file->data, magic, length) == 0;
 }
 
+static bool is_there(const char *path) {
+    tare_file_id unused;
+    return tare_path_identify(path, &unused);
+}
+
+static tare_status refuse_missing(const char *path, tare_error *err) {
+    return tare_fail(err, TARE_E_IO,
+                     "%s: No such file or directory; --data takes a directory of images, .npy or .npz, one such "
+                     "file, a list, F.bin:f32:1x3x8x8 or random:N",
+                     path);
+}
+
+static tare_status refuse_kind(const char *path, tare_error *err) {
+    const char *advice = tare_data_advice(path);
+    if (advice != NULL) return tare_fail(err, TARE_E_USAGE, "%s: %s", path, advice);
+    return tare_fail(
+        err, TARE_E_USAGE,
+        "%s: is no picture, .npy, .npz or list of files; for raw numbers pass %s:f32:1x3x224x224 with their type and "
+        "shape, for NV12 frames %s:nv12:WIDTHxHEIGHT",
+        path, path, path);
+}
+
 /* One file: its first bytes say what it is, then its name. */
 static tare_status add_single(tare_data *data, const char *path, tare_arena *arena, tare_error *err) {
     tare_file file;
-    TARE_TRY(tare_file_open(&file, path, err));
+    const tare_status opened = tare_file_open(&file, path, err);
+    if (opened != TARE_OK) return is_there(path) ? opened : refuse_missing(path, err);
     tare_data_kind kind = tare_data_kind_of_name(path);
     if (begins(&file, "\x89PNG", 4) || begins(&file, "\xff\xd8\xff", 3)) kind = TARE_DATA_IMAGE;
     if (begins(&file, "\x93NUMPY", 6)) kind = TARE_DATA_NPY;
@@ -179,12 +202,7 @@ static tare_status add_single(tare_data *data, const char *path, tare_arena *are
         data->is_single = false;
         status = tare_data_add_list(data, path, &file, arena, err);
     } else {
-        tare_fail(
-            err, TARE_E_USAGE,
-            "is no picture, .npy, .npz or list of files; for raw numbers pass %s:f32:1x3x224x224 with their type and "
-            "shape, for NV12 frames %s:nv12:WIDTHxHEIGHT",
-            path, path);
-        status = tare_within(err, "%s", path);
+        status = refuse_kind(path, err);
     }
     if (status == TARE_OK && data->is_single && (kind == TARE_DATA_NPY || kind == TARE_DATA_NPZ)) {
         data->map = file;

@@ -34,7 +34,8 @@ typedef struct tare_data {
     bool is_single;  /* the file itself was named: it may hold many samples. Else each file is one sample */
     bool is_indexed; /* ids are numbers */
     bool whole;
-    const char *list; /* path of the list, NULL: none */
+    const char *list;    /* path of the list, NULL: none */
+    const char *ignored; /* what else lies in the directory, in words; NULL: nothing */
     TARE_VEC(tare_data_file) files;
     size_t item_count;
     size_t declared;      /* random:N's N */
@@ -59,6 +60,9 @@ tare_status tare_data_add_directory(tare_data *data, const char *path, tare_aren
                                     tare_error *err);
 tare_status tare_data_add_list(tare_data *data, const char *path, const tare_file *file, tare_arena *arena,
                                tare_error *err);
+
+/* What to do with a file that is not read, by its name; NULL: nothing is known of it. */
+const char *tare_data_advice(const char *name);
 
 /* Puts where a file stands before the error's text: "LIST: line 3: PATH: ". */
 tare_status tare_data_within(const tare_data *data, const tare_data_file *file, tare_error *err);
@@ -95,6 +99,12 @@ tare_status tare_feed_hold(tare_feed *feed, tare_arena *arena, tare_error *err);
 /* The name of a file without folder and extension, and a name fit for an id: '/' is replaced. */
 const char *tare_name_stem(const char *name, tare_arena *arena);
 const char *tare_name_flatten(const char *name, tare_arena *arena);
+
+/* ---- contract.c ---- */
+tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const tare_tensor *first, tare_arena *arena,
+                               tare_error *err);
+/* Warns of what looks wrong between the contract and the model. */
+void tare_feed_warn(const tare_feed *feed, tare_log *log);
 
 /* ---- raw.c ---- */
 /* "f32:1x3x224x224" or "nv12:320x240" after the path; false: it is no such text. */

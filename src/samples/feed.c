@@ -6,7 +6,7 @@
 #include "samples/data.h"
 
 /* ORDER: none; bits of data->told */
-enum { TOLD_ORIENTATION = 1, TOLD_DEEP = 2, TOLD_ALPHA = 4, TOLD_DAMAGE = 8 };
+enum { TOLD_ORIENTATION = 1, TOLD_DEEP = 2, TOLD_ALPHA = 4, TOLD_DAMAGE = 8, TOLD_GRAY = 16 };
 
 /* An array as the input sees it: transposed when the layout that was declared is not the input's. */
 static tare_status set_layout(tare_array *array, const tare_feed *feed, tare_error *err) {
@@ -47,6 +47,14 @@ static tare_status find_channels(int *axis, const tare_feed *feed, const tare_sh
                      "mean or std has 3 numbers, one per channel, but %s has no 3 channels; pass one number", shape);
 }
 
+/* Mean and std against pixels of 0...255. */
+static tare_status check_pixels(const tare_feed *feed, tare_log *log, tare_error *err) {
+    const char *doubt;
+    TARE_TRY(tare_preplan_check_pixels(&feed->plan, &doubt, err));
+    if (doubt) tare_log_warn(log, "input '%s': %s", feed->value->name, doubt);
+    return TARE_OK;
+}
+
 /* Checks type, options and shape of an array, and says how it is cut. */
 static tare_status check_array(tare_feed *feed, const tare_array *as_read, bool whole, tare_log *log, tare_error *err) {
     const char *option = tare_preplan_wants_picture(&feed->plan);
@@ -62,6 +70,7 @@ static tare_status check_array(tare_feed *feed, const tare_array *as_read, bool 
     if (feed->cut.count == 0) return tare_fail(err, TARE_E_USAGE, "the array has no samples, its first dimension is 0");
     tare_array_slice(&sample, &array, &feed->cut, 0);
     TARE_TRY(find_channels(&axis, feed, &sample.shape, err));
+    if (array.dtype == TARE_U8) TARE_TRY(check_pixels(feed, log, err));
     if (rounds) {
         tare_log_note(log, "input '%s': %s numbers are rounded to %s", feed->value->name, tare_dtype_name(array.dtype),
                       tare_dtype_name(feed->value->dtype));
@@ -179,7 +188,7 @@ static tare_array raw_array(const tare_data *data, const uint8_t *bytes) {
     return array;
 }
 
-static tare_status check_picture(const tare_feed *feed, tare_error *err) {
+static tare_status check_picture(const tare_feed *feed, tare_log *log, tare_error *err) {
     tare_picture_shape shape;
     bool rounds;
     tare_dtype dtype = feed->value->dtype;
@@ -187,12 +196,13 @@ static tare_status check_picture(const tare_feed *feed, tare_error *err) {
         return tare_picture_refuse(feed->value, &feed->plan, err);
     }
     bool declared = feed->plan.normalize.is_given || tare_dtype_is_float(dtype);
+    TARE_TRY(check_pixels(feed, log, err));
     return tare_convert_check(TARE_U8, dtype, declared, &rounds, err);
 }
 
 static tare_status check_raw(tare_feed *feed, tare_log *log, tare_error *err) {
     static const uint8_t unread[1];
-    if (feed->data->kind == TARE_DATA_NV12) return check_picture(feed, err);
+    if (feed->data->kind == TARE_DATA_NV12) return check_picture(feed, log, err);
     tare_array array = raw_array(feed->data, unread);
     return check_array(feed, &array, feed->data->whole, log, err);
 }
@@ -217,8 +227,8 @@ static tare_status bind_raw(tare_feed *feed, tare_log *log, tare_error *err) {
     return TARE_OK;
 }
 
-static tare_status bind_image(tare_feed *feed, tare_error *err) {
-    if (check_picture(feed, err) != TARE_OK) return fail_in(feed, NULL, err);
+static tare_status bind_image(tare_feed *feed, tare_log *log, tare_error *err) {
+    if (check_picture(feed, log, err) != TARE_OK) return fail_in(feed, NULL, err);
     feed->cut = (tare_cut){ .count = 1 };
     count_items(feed->data, 1);
     return TARE_OK;
@@ -237,9 +247,9 @@ static tare_status bind_random(tare_feed *feed, tare_arena *arena, tare_error *e
     return TARE_OK;
 }
 
-tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err) {
+static tare_status bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err) {
     switch (feed->data->kind) {
-    case TARE_DATA_IMAGE: return bind_image(feed, err);
+    case TARE_DATA_IMAGE: return bind_image(feed, log, err);
     case TARE_DATA_NPY: return bind_npy(feed, log, err);
     case TARE_DATA_NPZ: return bind_npz(feed, arena, log, err);
     case TARE_DATA_RAW:
@@ -248,6 +258,41 @@ tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, ta
     case TARE_DATA_KIND_COUNT: break;
     }
     return tare_fail(err, TARE_E_BUG, "a source of no kind");
+}
+
+/* A directory whose only file holds many samples means that file; one of a single sample keeps its name for id. */
+static tare_status unfold(tare_feed *feed, tare_arena *arena, tare_error *err) {
+    tare_data *data = feed->data;
+    const bool is_array = data->kind == TARE_DATA_NPY || data->kind == TARE_DATA_NPZ;
+    tare_error none = { 0 };
+    if (!is_array || data->files.count != 1 || data->is_single || data->list || data->whole) return TARE_OK;
+    data->is_single = true;
+    if (bind(feed, arena, NULL, &none) == TARE_OK && data->item_count > 1)
+        return tare_file_open(&data->map, data->files.at[0].path, err);
+    data->is_single = data->is_indexed = false; /* what is wrong is told when it is bound */
+    feed->is_held = false;
+    return none.status == TARE_E_LIMIT ? (*err = none, TARE_E_LIMIT) : TARE_OK;
+}
+
+/* Files of a directory or list are a sample each, whatever their batch. */
+static void warn_batches(const tare_feed *feed, tare_log *log) {
+    const tare_data *data = feed->data;
+    const tare_shape *input = &feed->value->shape;
+    const bool is_array = data->kind == TARE_DATA_NPY || data->kind == TARE_DATA_NPZ;
+    if (!is_array || data->is_single || data->whole || input->rank < 1 || input->dim[0] >= 0) return;
+    if (feed->npy.shape.rank != input->rank || feed->npy.shape.dim[0] < 2) return;
+    tare_log_warn(
+        log,
+        "input '%s': each file is one sample, and '%s' has a batch of %lld: join them to one .npy for a sample "
+        "a row, or pass --whole if that is meant",
+        feed->value->name, data->files.at[0].path, (long long)feed->npy.shape.dim[0]);
+}
+
+tare_status tare_feed_bind(tare_feed *feed, tare_arena *arena, tare_log *log, tare_error *err) {
+    TARE_TRY(unfold(feed, arena, err));
+    TARE_TRY(bind(feed, arena, log, err));
+    warn_batches(feed, log);
+    return TARE_OK;
 }
 
 /* ---- reading ---- */
@@ -369,12 +414,29 @@ static void tell_facts(tare_data *data, const tare_data_file *file, const tare_i
     }
 }
 
+static void tell_gray(const tare_feed *feed, const tare_image *image, const tare_data_file *from, tare_log *log) {
+    tare_picture_shape shape;
+    const bool is_gray = image->channels == 1 && feed->plan.color != TARE_COLOR_GRAY;
+    if (is_gray && tare_picture_shape_of(&shape, &feed->value->shape, &feed->plan) && shape.channels == 3)
+        tell(feed->data, TOLD_GRAY, log, from, "is gray; the input's three channels are alike here and in like files");
+}
+
+/* One bad picture among many is in the way of all. */
+static tare_status advise_broken(const tare_feed *feed, tare_error *err) {
+    const tare_error why = *err;
+    if (feed->data->files.count < 2) return why.status;
+    return tare_fail(err, TARE_E_MALFORMED, "%s; mend it or leave it out: move it away, or pass a list of the others",
+                     why.text);
+}
+
 static tare_status get_image(const tare_feed *feed, const tare_data_file *from, const tare_file *file,
                              tare_tensor **out, tare_log *log, tare_arena *arena, tare_error *err) {
     tare_image image;
     tare_image_facts facts;
-    TARE_TRY(tare_image_decode(&image, &facts, file->data, file->size, arena, err));
+    const tare_status status = tare_image_decode(&image, &facts, file->data, file->size, arena, err);
+    if (status != TARE_OK) return status == TARE_E_MALFORMED ? advise_broken(feed, err) : status;
     tell_facts(feed->data, from, &facts, log);
+    tell_gray(feed, &image, from, log);
     return tare_preprocess_picture(out, &image, TARE_PICTURE_FILE, &feed->plan, feed->value, arena, err);
 }
 

@@ -27,6 +27,9 @@ typedef struct tare_preplan {
 /* Checks all that does not need the model: syntax, ranges, what excludes what. The lists are borrowed. */
 tare_status tare_preprocess_parse(tare_preplan *out, const tare_preprocess *preprocess, tare_error *err);
 
+/* Of data that are pixels 0…255: refuses mean and std of different scales. *doubt: what looks wrong, NULL: nothing. */
+tare_status tare_preplan_check_pixels(const tare_preplan *plan, const char **doubt, tare_error *err);
+
 /* Does it ask for what only pictures have? The option's name, or NULL. */
 const char *tare_preplan_wants_picture(const tare_preplan *plan);
 

@@ -1,7 +1,6 @@
 /* The door's functions: sources bound to inputs, joined, sorted, cut to a range, read one by one. */
 #include "samples/samples.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +60,17 @@ static size_t count_needing(const tare_graph *graph) {
     return count;
 }
 
+/* NULL: none is near, or there is but one. */
+static const char *nearest_input(const tare_graph *graph, const char *name) {
+    const char *near = NULL;
+    for (size_t i = 0; i < graph->inputs.count && graph->inputs.count > 1; i++) {
+        const char *const one[] = { graph->inputs.at[i]->name, NULL };
+        const char *found = tare_text_nearest(name, one);
+        if (found && (!near || tare_text_distance(name, found) < tare_text_distance(name, near))) near = found;
+    }
+    return near;
+}
+
 static tare_status check_sources(const tare_graph *graph, const tare_source *sources, size_t count, tare_error *err) {
     char names[512] = "none";
     list_inputs(names, sizeof names, graph);
@@ -77,7 +87,10 @@ static tare_status check_sources(const tare_graph *graph, const tare_source *sou
         size_t k = 0;
         while (k < graph->inputs.count && strcmp(graph->inputs.at[k]->name, sources[i].input) != 0) k++;
         if (k == graph->inputs.count) {
-            return tare_fail(err, TARE_E_USAGE, "the model has no input '%s'; it has %s", sources[i].input, names);
+            const char *near = nearest_input(graph, sources[i].input);
+            return tare_fail(err, TARE_E_USAGE, "the model has no input '%s'; %s%s%s%s", sources[i].input,
+                             near ? "did you mean '" : "there is ", near ? near : names, near ? "'? There is " : "",
+                             near ? names : "");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(sources[j].input, sources[i].input) != 0) continue;
@@ -299,36 +312,6 @@ static tare_status cut_range(tare_samples *s, const char *range, tare_error *err
     return TARE_OK;
 }
 
-/* ---- what looks wrong ---- */
-
-static bool is_constant_but(const tare_node *node, const tare_value *value) {
-    for (int i = 0; i < node->input_count; i++) {
-        if (node->inputs[i] != NULL && node->inputs[i] != value && !tare_value_is_constant(node->inputs[i]))
-            return false;
-    }
-    return true;
-}
-
-/* A model that begins with a normalization of its own gets data that are normalized twice. */
-static void warn_twice(const tare_samples *s, const tare_feed *feed) {
-    static const char *const steps[] = { "Sub", "Add", "Mul", "Div", "BatchNormalization", "InstanceNormalization" };
-    if (!feed->plan.normalize.is_given || feed->value->uses.count != 1) return;
-    const tare_node *node = feed->value->uses.at[0].node;
-    if (tare_node_is(node, "Cast") && tare_value_has_one_use(tare_node_output(node, 0))) {
-        node = tare_node_output(node, 0)->uses.at[0].node;
-    }
-    const tare_value *in = tare_node_input(node, 0);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (!tare_node_is(node, steps[i]) || !is_constant_but(node, in)) continue;
-        tare_log_warn(
-            s->log,
-            "input '%s': the model begins with node '%s' (%s), which may normalize already, and mean, std or scale "
-            "do it before; leave them out if so",
-            feed->value->name, node->name, steps[i]);
-        return;
-    }
-}
-
 /* ---- the door ---- */
 
 static tare_status open_all(tare_samples *s, const tare_source *sources, size_t count, const char *range,
@@ -348,7 +331,7 @@ static tare_status open_all(tare_samples *s, const tare_source *sources, size_t 
     TARE_TRY(check_anonymous(s, &sources[0], err));
     TARE_TRY(add_feeds(s, sources, count, err));
     for (size_t i = 0; i < count; i++) TARE_TRY(bind_source(s, &s->sources[i], err));
-    for (size_t i = 0; i < s->feed_count; i++) warn_twice(s, &s->feeds[i]);
+    for (size_t i = 0; i < s->feed_count; i++) tare_feed_warn(&s->feeds[i], s->log);
     TARE_TRY(join_all(s, err));
     return cut_range(s, range, err);
 }
@@ -424,47 +407,50 @@ tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_are
     return TARE_OK;
 }
 
-static void print_statistics(tare_text *text, const tare_tensor *tensor) {
-    size_t count = tensor->size / tare_dtype_size(tensor->dtype);
-    double lo = INFINITY, hi = -INFINITY, sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        double x = tare_dtype_f64_at(tensor->dtype, tensor->data, i);
-        if (x < lo) lo = x;
-        if (x > hi) hi = x;
-        sum += x;
-    }
-    if (count == 0) {
-        tare_text_puts(text, "no elements");
-    } else {
-        tare_text_printf(text, "min %.6g mean %.6g max %.6g", lo, sum / (double)count, hi);
-    }
+/* Of the first sample, which says its id. */
+static tare_status list_contracts(const tare_samples *s, const char **id, tare_contract *list, tare_arena *arena,
+                                  tare_error *err) {
+    tare_sample first;
+    TARE_TRY(tare_samples_get(s, 0, arena, &first, err));
+    *id = first.id;
+    for (size_t k = 0; k < s->feed_count; k++)
+        TARE_TRY(tare_feed_contract(&list[k], &s->feeds[k], first.inputs[s->feeds[k].input], arena, err));
+    return TARE_OK;
 }
 
-static void print_feed(const tare_samples *s, size_t k, const tare_sample *first, tare_text *text) {
-    const tare_feed *feed = &s->feeds[k];
-    const tare_data *data = feed->data;
-    bool is_picture = data->kind == TARE_DATA_IMAGE || data->kind == TARE_DATA_NV12;
-    tare_dtype dtype = data->kind == TARE_DATA_RAW ? data->raw_dtype : feed->npy.dtype;
-    const tare_tensor *tensor = first->inputs[feed->input];
-    char shape[128];
-    tare_shape_print(shape, sizeof shape, &tensor->shape, NULL);
-    tare_text_printf(text, "input '%s' %s %s from %s: ", feed->value->name, shape, tare_dtype_name(tensor->dtype),
-                     data->text);
-    if (data->kind == TARE_DATA_RANDOM) tare_text_puts(text, "synthetic, ");
-    tare_preplan_print(text, &feed->plan, is_picture, is_picture || dtype == TARE_U8 || data->kind == TARE_DATA_RANDOM);
-    tare_text_printf(text, "; '%s' has ", first->id);
-    print_statistics(text, tensor);
-    tare_text_puts(text, "\n");
+tare_status tare_samples_contracts(const tare_samples *samples, tare_arena *arena, const tare_contract **out,
+                                   size_t *count, tare_error *err) {
+    const char *id;
+    tare_contract *list = tare_arena_alloc(arena, samples->feed_count + 1, sizeof *list);
+    if (!list) return tare_fail_memory(err, 0);
+    *out = list;
+    *count = samples->feed_count;
+    return list_contracts(samples, &id, list, arena, err);
+}
+
+static tare_status print_contracts(const tare_samples *s, tare_text *text, tare_arena *arena, tare_error *err) {
+    const char *id;
+    tare_contract *list = tare_arena_alloc(arena, s->feed_count + 1, sizeof *list);
+    if (!list) return tare_fail_memory(err, 0);
+    TARE_TRY(list_contracts(s, &id, list, arena, err));
+    for (size_t k = 0; k < s->feed_count; k++) {
+        const tare_contract *c = &list[k];
+        tare_text_printf(text, "input '%s' %s %s from %s: %s; '%s' has ", c->input, c->shape, c->type, c->source,
+                         c->text, id);
+        if (c->lo <= c->hi)
+            tare_text_printf(text, "min %.6g mean %.6g max %.6g\n", c->lo, c->mean, c->hi);
+        else
+            tare_text_puts(text, "no elements\n");
+    }
+    return text->failed ? tare_fail_memory(err, 0) : TARE_OK;
 }
 
 tare_status tare_samples_print(const tare_samples *samples, tare_text *text, tare_error *err) {
     tare_arena *arena = tare_arena_new();
     if (arena == NULL) return tare_fail_memory(err, 0);
-    tare_sample first;
-    tare_status status = tare_samples_get(samples, 0, arena, &first, err);
-    for (size_t k = 0; k < samples->feed_count && status == TARE_OK; k++) print_feed(samples, k, &first, text);
+    const tare_status status = print_contracts(samples, text, arena, err);
     tare_arena_free(arena);
-    return status == TARE_OK && text->failed ? tare_fail_memory(err, 0) : status;
+    return status;
 }
 
 tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,

@@ -49,6 +49,16 @@ tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_are
 /* Which files it reads, lists among them, sorted by tare_file_id_compare; on the arena. */
 tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,
                                   tare_error *err);
+/* What goes into an input, for people: texts live as long as samples and arena. */
+typedef struct tare_contract {
+    const char *input, *type, *shape; /* of a sample */
+    const char *source, *text;        /* --data's; "color rgb, resize 224x224 (pillow, bilinear), …" */
+    const char *ignored;              /* other entries of a directory, in words; NULL: none */
+    double lo, mean, hi;              /* of the first sample; lo > hi: it has no numbers that could be compared */
+} tare_contract;
+/* One per input that has data. */
+tare_status tare_samples_contracts(const tare_samples *samples, tare_arena *arena, const tare_contract **out,
+                                   size_t *count, tare_error *err);
 /* The contract in words, one line per input, and the first sample's min, mean, max after it. */
 tare_status tare_samples_print(const tare_samples *samples, tare_text *text, tare_error *err);
 

@@ -363,7 +363,7 @@ def test_directories_and_lists(read, refuse, tmp_path):
     refuse(USAGE, ["empty", "no samples"], "x:f32:1x3", empty)
     (empty / "readme.md").write_text("x")
     refuse(USAGE, "only such as 'readme.md'", "x:f32:1x3", empty)
-    refuse(IO, ["nothing.npy", "No such file"], "x:f32:1x3", tmp_path / "nothing.npy")
+    refuse(IO, ["nothing.npy", "No such file", "--data takes a directory"], "x:f32:1x3", tmp_path / "nothing.npy")
     data = tmp_path / "data"
     (data / "a").mkdir(parents=True), (data / "b").mkdir()
     for name in ("a/1.npy", "a/2.npy", "b/1.npy", "three.npy"):
@@ -387,7 +387,45 @@ def test_directories_and_lists(read, refuse, tmp_path):
     many = tmp_path / "many"
     many.mkdir()
     numpy.save(many / "a.npy", numbers("f4", (5, 3)))
+    refuse(USAGE, "5 samples where one is wanted", "x:f32:1x3", many, "--whole")
+    numpy.save(many / "b.npy", numbers("f4", (5, 3)))
     refuse(USAGE, "5 samples where one is wanted", "x:f32:1x3", many)
+    ran = read("x:f32:?x3", many)
+    assert ran.lines == ["a 0", "b 1"] and "has a batch of 5: join them" in ran.log
+
+
+@pytest.mark.parametrize("save", ["npy", "npz", "npz_compressed"])
+def test_a_directory_with_one_file_of_many_samples(read, tmp_path, save):
+    array = numbers("f4", (5, 3))
+    {"npy": lambda: numpy.save(tmp_path / "all.npy", array), "npz": lambda: numpy.savez(tmp_path / "all.npz", x=array),
+     "npz_compressed": lambda: numpy.savez_compressed(tmp_path / "all.npz", x=array)}[save]()
+    for shape in ("1x3", "?x3"):
+        ran = read(f"x:f32:{shape}", tmp_path)
+        assert ran.lines == [f"00000{i} {i}" for i in range(5)]
+        assert all((ran.dump[f"00000{i}"]["x"] == array[i]).all() for i in range(5))
+    assert read("x:f32:?x3", tmp_path, "--whole").lines == ["all 0"]
+
+
+def test_a_directory_with_one_file_of_one_sample_keeps_its_name(read, tmp_path):
+    numpy.savez(tmp_path / "cat.npz", x=numbers("f4", (1, 3)), y=numbers("f4", (4, 2)))
+    assert read(["x:f32:1x3", "y:f32:4x2"], tmp_path).lines == ["cat 0"]
+
+
+def test_folders_that_are_no_samples(refuse, read, tmp_path):
+    for folder, count in (("few", 2), ("samples", 3)):
+        (tmp_path / folder).mkdir()
+        for i in range(count):
+            numpy.save(tmp_path / folder / f"{i}.npy", numbers("f4", (1, 3)))
+    refuse(USAGE, ["no samples itself", "samples beneath it has 3, such as .npy: pass that"], "x:f32:1x3", tmp_path)
+    sounds = tmp_path / "sounds"
+    sounds.mkdir()
+    (sounds / "a.WAV").write_bytes(b"RIFF\0\0")
+    refuse(USAGE, ["only such as 'a.WAV'", "sound and video are not decoded"], "x:f32:1x3", sounds)
+    refuse(USAGE, "a.WAV: sound and video are not decoded", "x:f32:1x3", sounds / "a.WAV")
+    for name in ("a.txt", "b.txt", "README", "c.bin", "d.json", "e.md"):
+        (tmp_path / "samples" / name).write_bytes(b"x")
+    ran = read("x:f32:1x3", tmp_path / "samples")
+    assert "6 other entries ignored: README, .txt 2, .bin, .json, ..." in ran.log
 
 
 def test_trailing_bytes_are_said(read, tmp_path):

@@ -397,3 +397,45 @@ def test_texts_of_options(refuse, tmp_path):
         refuse(USAGE, part, "x:f32:1x3x5x5", tmp_path / "a.png", option, value)
     refuse(USAGE, "no pixel value", "x:f32:1x3x5x5", tmp_path / "a.png", "--resize", "5x5:fit", "--pad", "300")
     refuse(IO, "No such file", "x:f32:1x3x5x5", tmp_path / "b.png")
+
+
+def test_pixels_as_they_are_are_warned_of(read, tmp_path):
+    """But where the user, or the model's own first step, says that they are right."""
+    Image.fromarray(picture(4, 4)).save(tmp_path / "a.png")
+    warning = "warning: input 'x': pixels go in as they are, 0...255"
+    assert warning in read("x:f32:1x3x4x4", tmp_path / "a.png").log
+    for options in (["--scale", "1"], ["--mean", "0"], ["--std", "255"], ["--begin", "Sub"]):
+        assert "pixels go in" not in read("x:f32:1x3x4x4", tmp_path / "a.png", *options).log, options
+    assert "pixels go in" not in read("x:u8:1x3x4x4", tmp_path / "a.png").log
+
+
+def test_mean_and_std_of_different_scales(read, refuse, tmp_path):
+    Image.fromarray(picture(4, 4)).save(tmp_path / "a.png")
+    numpy.save(tmp_path / "u8.npy", picture(4, 4).transpose(2, 0, 1)[None])
+    for data in ("a.png", "u8.npy"):
+        words = "x:f32:1x3x4x4", tmp_path / data
+        for mean in ("0.485", ".485,.456,.406"):
+            refuse(USAGE, ["mean 0.485 is of pixels 0...1", "mean * 255 is 123.675"], *words, "--mean", mean, "--std", "58.4")
+        refuse(USAGE, ["mean 123.7 is of pixels 0...255", "std * 255 is 58.395"], *words, "--mean", "123.7", "--std", ".229")
+        assert "mean is of pixels 0...1" in read(*words, "--mean", ".5").log
+        assert "mean is of pixels 0...1" in read(*words, "--mean", ".5", "--scale", "1/255").log
+        assert "std is of pixels 0...1" in read(*words, "--std", ".25").log
+        for fine in (["--mean", ".5", "--std", ".5"], ["--mean", "127.5", "--std", "127.5"], ["--mean", "0", "--std", "255"],
+                     ["--mean", "128"], ["--std", "255"], ["--mean", "0", "--std", ".5"], ["--mean", "104,117,123", "--scale", ".017"]):
+            log = read(*words, *fine).log
+            assert "of pixels 0...1" not in log, (fine, log)
+    numpy.save(tmp_path / "f32.npy", numpy.zeros((1, 3, 4, 4), "f4"))
+    assert read("x:f32:1x3x4x4", tmp_path / "f32.npy", "--mean", ".5", "--std", "12").status == OK
+
+
+def test_gray_pictures_for_three_channels_are_said(read, tmp_path):
+    Image.fromarray(picture(4, 4)).convert("L").save(tmp_path / "a.png")
+    assert "a.png: is gray; the input's three channels are alike" in read("x:f32:1x3x4x4", tmp_path / "a.png").log
+    assert "is gray" not in read("x:f32:1x1x4x4", tmp_path / "a.png").log
+
+
+def test_a_broken_picture_among_others(refuse, tmp_path):
+    for name in "ab":
+        Image.fromarray(picture(4, 4)).save(tmp_path / f"{name}.png")
+    (tmp_path / "b.png").write_bytes((tmp_path / "b.png").read_bytes()[:60])
+    refuse(MALFORMED, ["b.png: input 'x': ", "leave it out: move it away, or pass a list"], "x:f32:1x3x4x4", tmp_path)

@@ -1,0 +1,80 @@
+/* The contract of an input in words, with what its first sample came to, and what looks wrong about it. */
+#include <math.h>
+
+#include "base/log.h"
+#include "samples/data.h"
+
+static void find_extremes(tare_contract *c, const tare_tensor *tensor) {
+    const size_t count = tensor->size / tare_dtype_size(tensor->dtype);
+    double sum = 0;
+    c->lo = INFINITY, c->hi = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        const double x = tare_dtype_f64_at(tensor->dtype, tensor->data, i);
+        if (x < c->lo) c->lo = x;
+        if (x > c->hi) c->hi = x;
+        sum += x;
+    }
+    c->mean = count ? sum / (double)count : 0;
+}
+
+tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const tare_tensor *first, tare_arena *arena,
+                               tare_error *err) {
+    const tare_data *data = feed->data;
+    const bool is_picture = data->kind == TARE_DATA_IMAGE || data->kind == TARE_DATA_NV12;
+    const tare_dtype dtype = data->kind == TARE_DATA_RAW ? data->raw_dtype : feed->npy.dtype;
+    const bool has_pixels = is_picture || dtype == TARE_U8 || data->kind == TARE_DATA_RANDOM;
+    tare_text text = { .arena = arena };
+    char shape[128];
+    tare_shape_print(shape, sizeof shape, &first->shape, NULL);
+    if (data->kind == TARE_DATA_RANDOM) tare_text_puts(&text, "synthetic, ");
+    tare_preplan_print(&text, &feed->plan, is_picture, has_pixels);
+    *out = (tare_contract){ .input = feed->value->name,
+                            .type = tare_dtype_name(first->dtype),
+                            .shape = tare_arena_strdup(arena, shape),
+                            .source = data->text,
+                            .text = text.at,
+                            .ignored = data->ignored };
+    find_extremes(out, first);
+    return out->shape && !text.failed ? TARE_OK : tare_fail_memory(err, 0);
+}
+
+/* ---- what looks wrong ---- */
+
+static bool is_constant_but(const tare_node *node, const tare_value *value) {
+    for (int i = 0; i < node->input_count; i++) {
+        if (node->inputs[i] != NULL && node->inputs[i] != value && !tare_value_is_constant(node->inputs[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The model's own first step if that may normalize; NULL: it is none. */
+static const tare_node *own_step(const tare_value *input) {
+    static const char *const steps[] = { "Sub", "Add", "Mul", "Div", "BatchNormalization", "InstanceNormalization" };
+    if (input->uses.count != 1) return NULL;
+    const tare_node *node = input->uses.at[0].node;
+    if (tare_node_is(node, "Cast") && tare_value_has_one_use(tare_node_output(node, 0)))
+        node = tare_node_output(node, 0)->uses.at[0].node;
+    const tare_value *in = tare_node_input(node, 0);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (tare_node_is(node, steps[i]) && is_constant_but(node, in)) return node;
+    return NULL;
+}
+
+/* A model that begins with a normalization of its own gets data that are normalized twice; one that does not gets pixels
+ * as they are where nothing is said. */
+void tare_feed_warn(const tare_feed *feed, tare_log *log) {
+    const bool is_picture = feed->data->kind == TARE_DATA_IMAGE || feed->data->kind == TARE_DATA_NV12;
+    const tare_value *input = feed->value;
+    const tare_node *step = own_step(input);
+    if (feed->plan.normalize.is_given && step)
+        tare_log_warn(log,
+                      "input '%s': the model begins with node '%s' (%s), which may normalize already, and mean, std or "
+                      "scale do it before; leave them out if so",
+                      input->name, step->name, step->type);
+    if (is_picture && !feed->plan.normalize.is_given && !step && tare_dtype_is_float(input->dtype))
+        tare_log_warn(log,
+                      "input '%s': pixels go in as they are, 0...255: pass the --mean and --std that the model was "
+                      "trained with, --scale 1/255 for 0...1, or --scale 1 if 0...255 is right",
+                      input->name);
+}
