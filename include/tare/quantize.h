@@ -79,7 +79,7 @@ TARE_API tare_status tare_model_quantize(tare_model **out, tare_model **calibrat
                                          const tare_measuring *measuring, const tare_work_options *work,
                                          tare_report **report, tare_log *log, tare_error *err);
 
-/* Adds to that report the file that the result was written to. */
+/* Adds to that report the file that the result was written to; path NULL: none, because of the gate. */
 TARE_API tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path,
                                              tare_error *err);
 

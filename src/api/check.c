@@ -137,9 +137,9 @@ static tare_status tell(job *j, tare_report **out, tare_error *err) {
     *out = report;
     const size_t blockers = count_blockers(&j->findings);
     if (!blockers) return TARE_OK;
-    return tare_fail(err, TARE_E_UNSUPPORTED, "%s: %zu nodes cannot be run, the first is node '%s' (%s)",
-                     j->model->path ? j->model->path : "model", blockers, j->findings.list.at[0].node,
-                     j->findings.list.at[0].op);
+    return tare_fail(err, TARE_E_UNSUPPORTED, "%s: %zu node%s cannot be run, the first is node '%s' (%s)",
+                     j->model->path ? j->model->path : "model", blockers, tare_plural(blockers, "", "s"),
+                     j->findings.list.at[0].node, j->findings.list.at[0].op);
 }
 
 tare_status tare_model_check(const tare_model *model, const tare_check_options *options, const tare_samples *samples,

@@ -88,8 +88,8 @@ tare_status tare_quantizing_try(tare_quantizing *q, const tare_ranges *ranges, c
 static tare_status calibrate_all(tare_quantizing *q, const tare_parts *parts, tare_ranges **out, tare_error *err) {
     TARE_TRY(tare_calibrate(out, q->model, q->samples, &q->calibrate, q->log, err));
     if (!tare_quantize_tries(&q->options)) return TARE_OK;
-    tare_log_note(q->log, "method auto tries ranges on samples that calibration saw: %zu are too few to hold some out",
-                  parts->rest.count);
+    tare_log_note(q->log, "method auto tries ranges on samples that calibration saw: %zu %s too few to hold some out",
+                  parts->rest.count, tare_plural(parts->rest.count, "is", "are"));
     return tare_quantizing_try(q, *out, NULL, parts->rest.at, parts->rest.count, err);
 }
 
@@ -101,8 +101,8 @@ static tare_status calibrate_needs(tare_quantizing *q, const tare_parts *parts, 
     if (!names.entries.count) return TARE_OK;
     if (!q->samples)
         return tare_fail(err, TARE_E_USAGE,
-                         "--data or --ranges is needed: the model has no scales for %zu values, the first is '%s'",
-                         names.entries.count, names.entries.at[0].key);
+                         "--data or --ranges is needed: the model has no scales for %zu value%s, the first is '%s'",
+                         names.entries.count, tare_plural(names.entries.count, "", "s"), names.entries.at[0].key);
     const bool holds = parts->measured.count && (parts->tried.count || (q->said && !q->holdout));
     q->calibrate.wanted = &names;
     const tare_status status = holds ? tare_holdout_calibrate(q, parts, out, err) : calibrate_all(q, parts, out, err);
@@ -203,8 +203,9 @@ static void hear_line(void *context, tare_log_level level, const char *text) {
     listener *l = context;
     if (l->outer && l->outer->line) l->outer->line(l->outer->context, level, text);
     if (level != TARE_LOG_WARNING) return;
-    const char *copy = tare_arena_strdup(l->arena, text);
-    if (!copy || !tare_vec_push(l->arena, &l->said->warnings, copy)) l->failed = true;
+    const tare_quantize_warning warning = { .text = tare_arena_strdup(l->arena, text),
+                                            .is_told = l->outer && l->outer->line };
+    if (!warning.text || !tare_vec_push(l->arena, &l->said->warnings, warning)) l->failed = true;
 }
 
 static int hear_progress(void *context, const char *job, uint64_t done, uint64_t total) {
@@ -282,7 +283,7 @@ tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const
 tare_status tare_report_add_written(tare_report *report, const tare_model *model, const char *path, tare_error *err) {
     uint64_t bytes = 0, float_bytes = 0;
     for (size_t i = 0; i < model->files.count; i++) float_bytes += model->files.at[i].size;
-    tare_path_is_file(path, &bytes);
+    if (path) tare_path_is_file(path, &bytes);
     tare_report_written(report, path, bytes, float_bytes);
     return tare_report_is_whole(report, err);
 }

@@ -1,7 +1,7 @@
 /* Threads, CPU and backend of a flow, from the options. */
 #include "api/work.h"
 
-#include "base/text.h"
+#include "base/words.h"
 
 const tare_field tare_work_fields[] = {
     { "threads", TARE_FIELD_INT, offsetof(tare_work_options, threads), .lo = 0, .hi = 256,
@@ -15,9 +15,8 @@ tare_status tare_work_cpu(const tare_work_options *options, tare_cpu *cpu, tare_
     *cpu = tare_cpu_detect();
     if (!options || !options->cpu) return TARE_OK;
     if (!tare_cpu_find(options->cpu, cpu)) {
-        const char *near = tare_text_nearest(options->cpu, tare_cpu_names);
-        return tare_fail(err, TARE_E_USAGE, "--cpu: no '%.64s'; did you mean '%s'?", options->cpu,
-                         near ? near : "avx2");
+        tare_fail_choice(err, "instruction set", options->cpu, NULL, tare_cpu_names);
+        return tare_within(err, "--cpu");
     }
     if (!tare_cpu_has(*cpu))
         return tare_fail(err, TARE_E_UNSUPPORTED, "--cpu: this machine has no %s, its best is %s", options->cpu,

@@ -69,16 +69,28 @@ static tare_status save(const job *j, const cli_call *call, tare_error *err) {
     return status == TARE_OK ? tare_model_save(j->quantized, r->output, call->log, err) : status;
 }
 
-/* What the report says at its end: the file, and where to look further. */
-static tare_status tell_written(const job *j, const cli_call *call, tare_error *err) {
+/* What the report says at its end: the file, and where to look further. What was not written, debug quantizes again. */
+static tare_status tell_written(const job *j, const cli_call *call, bool is_written, tare_error *err) {
     const record *r = call->record;
-    const tare_field *const tables[] = { cli_recipe_fields, tare_data_fields, tare_preprocess_fields, NULL };
-    const char *const words[] = { "debug", call->operands[0], r->output, NULL };
-    tare_status status = r->stages ? tare_report_add_stages(j->report, r->stages, err) : TARE_OK;
-    if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, r->output, err);
+    const tare_field *const tables[] = { cli_recipe_fields,        tare_data_fields,
+                                         tare_preprocess_fields,   is_written ? NULL : tare_calibration_fields,
+                                         tare_quantization_fields, NULL };
+    const char *const words[] = { "debug", call->operands[0], is_written ? r->output : NULL, NULL };
+    tare_status status = r->stages && is_written ? tare_report_add_stages(j->report, r->stages, err) : TARE_OK;
+    if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, is_written ? r->output : NULL, err);
     if (status != TARE_OK) return status;
     return j->samples ? cli_add_next(call, words, tables, j->report, err) /* debug needs data */
                       : tare_report_add_next(j->report, NULL, 0, err);
+}
+
+/* The gate's error stays, with what it means for the file. */
+static tare_status tell_refused(const job *j, const cli_call *call, tare_error *err) {
+    const record *r = call->record;
+    const tare_error gate = *err;
+    const tare_status status = tell_written(j, call, false, err);
+    if (status != TARE_OK) return status;
+    cli_usage(err, "%.1000s; %.500s was not written", gate.text, r->output);
+    return err->status = gate.status;
 }
 
 static tare_status run(const cli_call *call, tare_error *err) {
@@ -91,7 +103,8 @@ static tare_status run(const cli_call *call, tare_error *err) {
             tare_model_quantize(&j.quantized, r->stages ? &j.calibrated : NULL, j.model, j.samples, j.ranges,
                                 &r->quantization, &r->calibration, &measuring, &r->work, &j.report, call->log, err);
     if (status == TARE_OK) status = save(&j, call, err);
-    if (status == TARE_OK) status = tell_written(&j, call, err);
+    if (status == TARE_OK) status = tell_written(&j, call, true, err);
+    if (status == TARE_E_GATE) status = tell_refused(&j, call, err);
     tare_model_free(j.calibrated);
     tare_model_free(j.quantized);
     tare_samples_close(j.samples);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "compare/pairs.h"
 
 struct tare_comparison {
@@ -72,8 +73,9 @@ static tare_status list_dumps(tare_compare_job *job, tare_log *log, tare_error *
         if (!tare_vec_push(job->arena, &job->items, item)) return tare_fail_memory(err, 0);
     }
     if (job->items.count && (missing || (!is_single && count[1] > job->items.count)))
-        tare_log_warn(log, "%zu samples are in both '%s' (%zu) and '%s' (%zu); the others are left out",
-                      job->items.count, job->side[0]->name, count[0], job->side[1]->name, count[1]);
+        tare_log_warn(log, "%zu sample%s in both '%s' (%zu) and '%s' (%zu); the others are left out", job->items.count,
+                      tare_plural(job->items.count, " is", "s are"), job->side[0]->name, count[0], job->side[1]->name,
+                      count[1]);
     return TARE_OK;
 }
 

@@ -1,6 +1,7 @@
 /* A logarithm makes a distance of a ratio: an error as large as the number itself is as bad for a small number as for a large
  * one. Where what a Log reads is mostly far below its largest, as the power of sound is, every product before it stays
  * float, the errors of one pass through all that follow. */
+#include "base/words.h"
 #include "quantize/scheme.h"
 
 /* What 8 bits of an amplitude resolve of a power: numbers below this share of the largest are lost in rounding. */
@@ -52,7 +53,9 @@ void tare_spare_before_logs(tare_scheme *s, const tare_ranges *ranges) {
     tare_log_note(
         s->log,
         "node '%s' (%s): %.0f %% of the numbers it reads are below 2^-16 of the largest, which 8 bits before it "
-        "cannot hold: the %zu products before it %s, %.1f %% of the multiply-accumulates",
-        log->name, log->type, 100 * lost, count, spares ? "stay float" : "are quantized all the same",
+        "cannot hold: the %zu product%s before it %s, %.1f %% of the multiply-accumulates",
+        log->name, log->type, 100 * lost, count, tare_plural(count, "", "s"),
+        spares ? tare_plural(count, "stays float", "stay float")
+               : tare_plural(count, "is quantized all the same", "are quantized all the same"),
         100 * (double)macs / (double)(s->macs ? s->macs : 1));
 }

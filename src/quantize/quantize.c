@@ -1,13 +1,22 @@
 /* Choosing scales, from the scheme to the last weight. */
 #include "quantize/quantize.h"
 
-#include "base/text.h"
+#include <strings.h>
+
+#include "base/words.h"
 #include "quantize/scheme.h"
 
 static tare_status fail_method(const char *name, tare_error *err) {
-    const char *near = tare_text_nearest(name, tare_method_names);
-    return tare_fail(err, TARE_E_USAGE, "no range method '%.64s'; %s '%s'%s", name,
-                     near ? "did you mean" : "the default is", near ? near : tare_method_names[0], near ? "?" : "");
+    static const char *const elsewhere[][2] = {
+        /* what other tools call them */
+        { "kl", "entropy" },   { "kld", "entropy" },    { "kl_divergence", "entropy" }, { "histogram", "entropy" },
+        { "max", "minmax" },   { "min_max", "minmax" }, { "absmax", "minmax" },         { "moving_average", "average" },
+        { "mean", "average" }, { "l2", "mse" },
+    };
+    const char *meant = NULL;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (!strcasecmp(elsewhere[i][0], name)) meant = elsewhere[i][1];
+    return tare_fail_choice(err, "range method", name, meant, tare_method_names);
 }
 
 tare_status tare_quantize_check_options(const tare_quantize_options *options, tare_error *err) {

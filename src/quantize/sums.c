@@ -2,6 +2,7 @@
  * (Relu: the lowest code is zero; Clip: all codes lie inside). Elsewhere a node without codes of its own would run in float,
  * so its sum gets the codes of what the activation gives. That loses nothing: the grid is one, rounding and clipping are
  * monotone, and what lies beyond the codes' ends would have ended there behind the activation too. */
+#include "base/words.h"
 #include "quantize/scheme.h"
 
 static bool reads_codes(const tare_node *node) {
@@ -50,8 +51,8 @@ tare_status tare_quantize_sums(tare_scheme *scheme, tare_error *err) {
     if (count)
         tare_log_note(
             scheme->log,
-            "%zu activations, the first '%s' (%s): codes of what it gives cannot do its work, so what it reads "
+            "%zu activation%s, the first '%s' (%s): codes of what it gives cannot do its work, so what it reads "
             "gets the same codes",
-            count, first->name, first->type);
+            count, tare_plural(count, "", "s"), first->name, first->type);
     return TARE_OK;
 }

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/words.h"
 #include "quantize/scheme.h"
 #include "run/each.h"
 
@@ -294,8 +295,8 @@ static tare_status name_winners(const job *j, tare_map *winners, tare_log *log, 
     }
     for (size_t m = 0; m < tare_method_count() && m < METHODS_MAX; m++)
         if (wins[m]) tare_text_printf(&text, "%s%s %zu", text.length ? ", " : "", tare_method_at(m)->name, wins[m]);
-    tare_log_note(log, "method auto tried ranges on %zu samples; least harm by: %s", j->samples,
-                  text.length ? text.at : "all alike");
+    tare_log_note(log, "method auto tried ranges on %zu sample%s; least harm by: %s", j->samples,
+                  tare_plural(j->samples, "", "s"), text.length ? text.at : "all alike");
     return TARE_OK;
 }
 

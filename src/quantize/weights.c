@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "quantize/scheme.h"
 
 /* A channel whose weights are all 0 has codes 0 whatever the scale; with a bias, this many steps carry it. */
@@ -130,8 +131,8 @@ tare_status tare_quantize_weights(tare_scheme *scheme, tare_error *err) {
     if (scheme->raised)
         tare_log_warn(
             scheme->log,
-            "%zu nodes, the first '%s': weight scales raised so that the bias fits in 32 bits; channels that are "
+            "%zu node%s, the first '%s': weight scales raised so that the bias fits in 32 bits; channels that are "
             "nearly dead do this",
-            scheme->raised, scheme->first_raised);
+            scheme->raised, tare_plural(scheme->raised, "", "s"), scheme->first_raised);
     return TARE_OK;
 }

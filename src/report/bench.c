@@ -38,8 +38,8 @@ static void tell_setup(tare_report *report, const tare_bench_figures *f) {
     json_t *root = tare_report_root(report), *o = json_object();
     char a[TARE_CELL_SIZE], b[TARE_CELL_SIZE], c[TARE_CELL_SIZE], d[TARE_CELL_SIZE];
     tare_report_line(report, "%s", f->path);
-    tare_report_fact(report, "backend", "%s, %zu thread%s, %s%s", f->backend, f->threads, f->threads == 1 ? "" : "s",
-                     f->cpu, f->is_optimized ? "" : ", not optimized");
+    tare_report_fact(report, "backend", "%s, %zu thread%s, %s%s", f->backend, f->threads,
+                     tare_plural(f->threads, "", "s"), f->cpu, f->is_optimized ? "" : ", not optimized");
     tare_report_fact(report, "start", "read in %s, optimized in %s, planned in %s, first run %s", duration(a, f->load),
                      duration(b, f->optimize), duration(c, f->plan), duration(d, f->first));
     tare_report_set(report, root, "path", tare_json_text(f->path));

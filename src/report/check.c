@@ -15,9 +15,9 @@ static void tell_ops(tare_report *report, const tare_checked *checked) {
         macs += checked->ops.at[i].macs, codes_macs += checked->ops.at[i].codes_macs;
     }
     char share[TARE_CELL_SIZE];
-    tare_report_fact(report, "on codes", "%s of the multiply-accumulates; %zu of %zu nodes%s",
+    tare_report_fact(report, "on codes", "%s of the multiply-accumulates; %zu of %zu node%s%s",
                      macs ? tare_cell_share(share, (double)codes_macs / (double)macs) : "n/a", fates->on_codes,
-                     fates->nodes, checked->is_quantized ? "" : ", once quantized");
+                     fates->nodes, tare_plural(fates->nodes, "", "s"), checked->is_quantized ? "" : ", once quantized");
     tare_report_floats(report, fates);
     tare_table *table = tare_report_table(report, 5, headings, "<>>><", 4);
     for (size_t i = 0; i < checked->ops.count; i++) {

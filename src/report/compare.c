@@ -66,8 +66,9 @@ static void tell_unmatched(tare_report *report, const char *a, const char *b, co
     const size_t count = tare_comparison_unmatched_count(comparison);
     if (!count) return;
     const tare_unmatched *first = tare_comparison_unmatched_at(comparison, 0);
-    tare_report_line(report, "%zu value%s had no partner, the first '%s' of %s: %s%s", count, count > 1 ? "s" : "",
-                     first->name, first->is_reference ? a : b, first->reason, count > 1 ? "; --json lists them" : "");
+    tare_report_line(report, "%zu value%s had no partner, the first '%s' of %s: %s%s", count,
+                     tare_plural(count, "", "s"), first->name, first->is_reference ? a : b, first->reason,
+                     count > 1 ? "; --json lists them" : "");
 }
 
 static json_t *unmatched_json(tare_report *report, const tare_comparison *comparison) {

@@ -20,8 +20,8 @@ static void tell_few(tare_report *report, const tare_blame *b) {
     for (size_t i = 0; i < b->nodes.count && names.arena; i++)
         tare_text_printf(&names, "%s'%s'", i ? ", " : "", b->nodes.at[i].node);
     if (b->nodes.count > 1 && names.at && !names.failed)
-        tare_report_fact(report, "the worst", "%s dB if %zu nodes rounded nothing: %s", tare_cell_db(db[0], b->few_db),
-                         b->nodes.count, names.at);
+        tare_report_fact(report, "the worst", "%s dB if these %zu nodes rounded nothing: %s",
+                         tare_cell_db(db[0], b->few_db), b->nodes.count, names.at);
     tare_arena_free(names.arena);
 }
 
@@ -36,7 +36,7 @@ static void tell_blame(tare_report *report, const tare_blame *b) {
     else
         tare_report_line(report, "most is lost at: no single node; what is lost comes from many");
     tare_report_fact(report, "output", "'%s' has %s dB, measured on %zu sample%s", b->output,
-                     tare_cell_db(db[0], b->db), b->samples, b->samples == 1 ? "" : "s");
+                     tare_cell_db(db[0], b->db), b->samples, tare_plural(b->samples, "", "s"));
     if (b->nodes.count)
         tare_report_fact(report, "without it", "%s dB if this node rounded nothing",
                          tare_cell_db(db[0], b->nodes.at[0].db));

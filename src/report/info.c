@@ -104,8 +104,9 @@ static void tell_ops(tare_report *report, const tare_info *info) {
 static void tell_sizes(tare_report *report, const tare_info *info) {
     json_t *root = tare_report_root(report);
     char a[TARE_CELL_SIZE], b[TARE_CELL_SIZE], c[TARE_CELL_SIZE];
-    tare_report_fact(report, "weights", "%s numbers in %zu tensors, %s", tare_cell_count(a, info->weight_numbers),
-                     info->weight_count, tare_cell_bytes(b, info->weight_bytes));
+    tare_report_fact(report, "weights", "%s numbers in %zu tensor%s, %s", tare_cell_count(a, info->weight_numbers),
+                     info->weight_count, tare_plural(info->weight_count, "", "s"),
+                     tare_cell_bytes(b, info->weight_bytes));
     tare_report_set(report, root, "weight_count", tare_json_count(info->weight_count));
     tare_report_set(report, root, "weight_numbers", tare_json_count(info->weight_numbers));
     tare_report_set(report, root, "weight_bytes", tare_json_count(info->weight_bytes));
@@ -151,9 +152,9 @@ static void tell_quantized(tare_report *report, const tare_info *info) {
     const size_t v = tell_codes(report, info->codes, &values, codes[0]);
     const size_t w = tell_codes(report, info->weight_codes, &weights, codes[1]);
     if (v || w) {
-        tare_report_fact(report, "quantized", "%zu of %zu computed values%s%s%s; constants: %s", v, info->activations,
-                         v ? " (" : "", v && !values.failed ? values.at : "", v ? ")" : "",
-                         w && !weights.failed ? weights.at : "none");
+        tare_report_fact(report, "quantized", "%zu of %zu computed value%s%s%s%s; constants: %s", v, info->activations,
+                         tare_plural(info->activations, "", "s"), v ? " (" : "", v && !values.failed ? values.at : "",
+                         v ? ")" : "", w && !weights.failed ? weights.at : "none");
         for (int k = 0, any = 0; k < TARE_ORIGIN_COUNT; k++) {
             const char *word = tare_origin_kind_name((tare_origin_kind)k);
             if (!info->origins[k]) continue;

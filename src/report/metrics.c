@@ -1,7 +1,6 @@
 /* Metrics as JSON and as columns, under one list of names. */
 #include <string.h>
 
-#include "base/text.h"
 #include "report/flows.h"
 
 /* In the order of tables: the vendors' columns first. format NULL: dB. */
@@ -68,9 +67,8 @@ static tare_status add_column(tare_columns *columns, const char *name, tare_erro
         columns->at[columns->count++] = i;
         return TARE_OK;
     }
-    const char *near = tare_text_nearest(name, names);
-    if (near) return tare_fail(err, TARE_E_USAGE, "--columns: no '%.64s'; did you mean '%s'?", name, near);
-    return tare_fail(err, TARE_E_USAGE, "--columns: no '%.64s'; there are all and the metrics' keys of --json", name);
+    tare_fail_choice(err, "column", name, NULL, names);
+    return tare_within(err, "--columns");
 }
 
 tare_status tare_columns_parse(tare_columns *columns, const tare_strings *names, tare_error *err) {

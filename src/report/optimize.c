@@ -13,7 +13,7 @@ void tare_report_rewrite(tare_report *report, const char *text) {
 void tare_report_optimize(tare_report *report, size_t nodes_before, size_t nodes_after, const tare_pass_total *totals,
                           size_t count) {
     json_t *root = tare_report_root(report), *passes = json_object();
-    tare_report_line(report, "%zu nodes, now %zu", nodes_before, nodes_after);
+    tare_report_line(report, "%zu node%s, now %zu", nodes_before, tare_plural(nodes_before, "", "s"), nodes_after);
     static const char *const headings[] = { "pass", "times" };
     tare_table *table = tare_report_table(report, 2, headings, "<>", 0);
     for (size_t i = 0; i < count; i++) {

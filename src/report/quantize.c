@@ -19,13 +19,14 @@ static const char *const measured_on[] = { NULL, "held_out", "calibration", "giv
 static void tell_samples(tare_report *report, const tare_quantized *q) {
     const char *made_up = q->is_synthetic ? "; SYNTHETIC: made-up numbers, so no figure here is a real one" : "";
     if (q->on == TARE_MEASURED_HELD_OUT)
-        tare_report_fact(report, "samples", "%llu, all calibrate; %llu of them held out first, to measure%s",
+        tare_report_fact(report, "samples", "%llu calibrate, %llu of them only after the loss was measured%s",
                          (ull)q->samples, (ull)q->held, made_up);
     else if (q->has_ranges)
-        tare_report_fact(report, "samples", "none calibrates: the ranges given are of %llu%s", (ull)q->calibrated,
-                         made_up);
+        tare_report_fact(report, "samples", "none calibrates: the ranges given are those of %llu sample%s%s",
+                         (ull)q->calibrated, tare_plural(q->calibrated, "", "s"), made_up);
     else if (q->calibrated)
-        tare_report_fact(report, "samples", "%llu, all calibrate%s", (ull)q->samples, made_up);
+        tare_report_fact(report, "samples", "%llu %s%s", (ull)q->samples,
+                         tare_plural(q->samples, "calibrates", "calibrate"), made_up);
     else
         tare_report_fact(report, "samples", "none calibrates: the model has all scales%s", made_up);
     json_t *root = tare_report_root(report), *o = json_object();
@@ -104,12 +105,13 @@ static void tell_nodes(tare_report *report, const tare_quantized *q) {
     json_t *root = tare_report_root(report);
     char share[TARE_CELL_SIZE], macs[TARE_CELL_SIZE];
     if (q->has_macs && q->macs)
-        tare_report_fact(report, "on codes", "%s of %s multiply-accumulates%s; %zu of %zu nodes",
+        tare_report_fact(report, "on codes", "%s of %s multiply-accumulates%s; %zu of %zu node%s",
                          tare_cell_share(share, (double)q->codes_macs / (double)q->macs),
                          tare_cell_count(macs, q->macs), q->is_guess ? " (open dimensions as 1)" : "",
-                         q->fates.on_codes, q->fates.nodes);
+                         q->fates.on_codes, q->fates.nodes, tare_plural(q->fates.nodes, "", "s"));
     else
-        tare_report_fact(report, "on codes", "%zu of %zu nodes", q->fates.on_codes, q->fates.nodes);
+        tare_report_fact(report, "on codes", "%zu of %zu node%s", q->fates.on_codes, q->fates.nodes,
+                         tare_plural(q->fates.nodes, "", "s"));
     tare_report_set(report, root, "macs", q->has_macs ? tare_json_count(q->macs) : json_null());
     tare_report_set(report, root, "quantized_macs", q->has_macs ? tare_json_count(q->codes_macs) : json_null());
     tare_report_set(report, root, "nodes", tare_json_count(q->fates.nodes));
@@ -148,7 +150,7 @@ static void tell_table(tare_report *report, const tare_quantized *q) {
     static const char *const headings[] = { "output", "SQNR dB", "cosine", "same top-1", "worst sample, dB" };
     const bool some = q->on == TARE_MEASURED_HELD_OUT && q->measured < q->held;
     tare_report_fact(report, "loss", "of int8 against float, on %llu%s sample%s%s", (ull)q->measured,
-                     some ? " evenly spread" : "", q->measured == 1 ? "" : "s", on[q->on]);
+                     some ? " evenly spread" : "", tare_plural(q->measured, "", "s"), on[q->on]);
     tare_table *table = tare_report_table(report, 5, headings, "<>>><", 0);
     const size_t count = q->outputs.count, shown = count > OUTPUTS_SHOWN ? OUTPUTS_SHOWN : count;
     size_t picked[OUTPUTS_SHOWN];
@@ -156,7 +158,9 @@ static void tell_table(tare_report *report, const tare_quantized *q) {
         picked[i] = count > shown ? pick_worst(q, picked, i) : i;
         loss_row(table, &q->outputs.at[picked[i]]);
     }
-    if (count > shown) tare_report_fact(report, "", "and %zu outputs that lose less", count - shown);
+    if (count > shown)
+        tare_report_fact(report, "", "and %zu output%s less", count - shown,
+                         tare_plural(count - shown, " that loses", "s that lose"));
 }
 
 static void tell_loss(tare_report *report, const tare_quantized *q) {
@@ -195,12 +199,14 @@ static void tell_codes(tare_report *report, const tare_graph *graph) {
     tare_report_set(report, tare_report_root(report), "int_outputs", all);
 }
 
+/* Those that the user has not seen yet. */
 static void tell_warnings(tare_report *report, const tare_quantized *q) {
     json_t *list = json_array();
-    for (size_t i = 0; i < q->warnings.count; i++) tare_report_push(report, list, tare_json_text(q->warnings.at[i]));
-    if (q->warnings.count == 1) tare_report_fact(report, "warning", "%s", q->warnings.at[0]);
-    if (q->warnings.count > 1)
-        tare_report_fact(report, "warnings", "%zu, the first: %s", q->warnings.count, q->warnings.at[0]);
+    for (size_t i = 0; i < q->warnings.count; i++) {
+        const tare_quantize_warning *warning = &q->warnings.at[i];
+        tare_report_push(report, list, tare_json_text(warning->text));
+        if (!warning->is_told) tare_report_fact(report, "warning", TARE_MARK_BAD "%s" TARE_MARK_END, warning->text);
+    }
     tare_report_set(report, tare_report_root(report), "warnings", list);
 }
 
@@ -221,16 +227,19 @@ void tare_report_quantized(tare_report *report, const tare_quantized *q) {
 void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes) {
     json_t *root = tare_report_root(report);
     char size[2][TARE_CELL_SIZE];
-    tare_report_fact(report, "wrote", "%s, %s; it was %s", path, tare_cell_bytes(size[0], bytes),
-                     tare_cell_bytes(size[1], float_bytes));
+    if (path)
+        tare_report_fact(report, "wrote", "%s, %s; it was %s", path, tare_cell_bytes(size[0], bytes),
+                         tare_cell_bytes(size[1], float_bytes));
+    else
+        tare_report_fact(report, "wrote", TARE_MARK_BAD "nothing" TARE_MARK_END ", as --fail-below is not met");
     tare_report_set(report, root, "output", tare_json_text(path));
-    tare_report_set(report, root, "bytes", tare_json_count(bytes));
+    tare_report_set(report, root, "bytes", path ? tare_json_count(bytes) : json_null());
     tare_report_set(report, root, "float_bytes", tare_json_count(float_bytes));
 }
 
 void tare_report_stages(tare_report *report, const char *directory, const char *const *paths, size_t count) {
     json_t *list = json_array();
-    tare_report_fact(report, "stages", "%s: %zu models, one a stage", directory, count);
+    tare_report_fact(report, "stages", "%s: %zu model%s, one a stage", directory, count, tare_plural(count, "", "s"));
     for (size_t i = 0; i < count; i++) tare_report_push(report, list, tare_json_text(paths[i]));
     tare_report_set(report, tare_report_root(report), "stages", list);
 }

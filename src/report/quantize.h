@@ -21,6 +21,11 @@ typedef struct tare_output_loss {
     tare_metrics metrics;
 } tare_output_loss;
 
+typedef struct tare_quantize_warning {
+    const char *text;
+    bool is_told; /* while it happened */
+} tare_quantize_warning;
+
 typedef struct tare_quantized {
     const tare_model *model; /* float; what is named here must live as long as the report is being filled */
     const char *target, *method;
@@ -35,14 +40,14 @@ typedef struct tare_quantized {
     tare_fates fates;
     bool has_macs, is_guess; /* of a guess: open dimensions as 1 */
     uint64_t macs, codes_macs;
-    TARE_VEC(const char *) warnings;
+    TARE_VEC(tare_quantize_warning) warnings;
 } tare_quantized;
 
 void tare_report_quantized(tare_report *report, const tare_quantized *said);
 /* The nodes that stay float, by reason: facts, and "float" in the JSON. */
 void tare_report_floats(tare_report *report, const tare_fates *fates);
 
-/* What was written. */
+/* What was written; path NULL: nothing. */
 void tare_report_written(tare_report *report, const char *path, uint64_t bytes, uint64_t float_bytes);
 
 /* The files of the stages. */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/words.h"
 
 /* Emphasis in lines and cells: what is between a mark and TARE_MARK_END is coloured where there is colour. */
 #define TARE_MARK_GOOD "\001"

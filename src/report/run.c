@@ -122,8 +122,9 @@ static json_t *output_json(tare_report *report, const tare_ran *ran, const tare_
 
 void tare_report_ran(tare_report *report, const tare_ran *ran) {
     json_t *root = tare_report_root(report), *outputs = json_object();
-    tare_report_line(report, "%zu samples%s run with backend %s, outputs written to %s", ran->samples,
-                     ran->is_synthetic ? " (synthetic: made-up numbers)" : "", ran->backend, ran->to);
+    tare_report_line(report, "%zu sample%s%s run with backend %s, outputs written to %s", ran->samples,
+                     tare_plural(ran->samples, "", "s"), ran->is_synthetic ? " (synthetic: made-up numbers)" : "",
+                     ran->backend, ran->to);
     figure_rows(report, ran);
     for (size_t i = 0; i < ran->output_count; i++) tell_top(report, ran, &ran->outputs[i]);
     hit_rows(report, ran);
