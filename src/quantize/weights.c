@@ -1,4 +1,5 @@
 /* Scales of weights: symmetric, s = max|w| / 127, per output channel; wide enough that the bias fits in 32 bits. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,23 +45,41 @@ static double largest_bias(const tare_product *p, size_t channel, size_t count) 
     return reach;
 }
 
-static float channel_scale(const tare_scheme *s, const tare_product *p, const float *weight, const channels *c,
-                           size_t channel, bool *raised) {
+static tare_dtype code_of(const tare_scheme *s) {
+    return s->options->weight ? s->options->weight : s->options->target->weight;
+}
+
+static bool wants_powers_of_two(const tare_scheme *s) {
+    return s->options->power_of_two || s->options->target->power_of_two;
+}
+
+/* For weights up to `reach`. */
+static float scale_for(const tare_scheme *s, double reach) {
     float scale;
     int32_t zero_point;
+    tare_scale_from_range((float)-reach, (float)reach, code_of(s), true, wants_powers_of_two(s), &scale, &zero_point);
+    return scale;
+}
+
+/* Infinite where its codes would stand for numbers past f32. */
+static float raise(const tare_scheme *s, float scale, double least) {
+    const double reach = least * tare_dtype_highest(code_of(s));
+    if ((double)scale >= least) return scale;
+    if (!(reach <= (double)FLT_MAX)) return INFINITY;
+    return wants_powers_of_two(s) ? scale_for(s, reach) : (float)least;
+}
+
+static float channel_scale(const tare_scheme *s, const tare_product *p, const float *weight, const channels *c,
+                           size_t channel, bool *raised) {
     const float reach = largest(weight, c, channel);
-    const tare_dtype code = s->options->weight ? s->options->weight : s->options->target->weight;
-    tare_scale_from_range(-reach, reach, code, true, s->options->power_of_two || s->options->target->power_of_two,
-                          &scale, &zero_point);
     const double input_scale = (double)p->data[0]->quant->scale[0], bias = largest_bias(p, channel, c->count);
     const double floor = least_product / input_scale;
-    if ((double)scale < floor) scale = (float)floor;
-    if (bias <= 0) return scale;
-    if (reach <= 0) return (float)fmax(bias / (input_scale * bias_steps), floor);
+    if (reach <= 0 && bias > 0) return raise(s, 0, fmax(bias / (input_scale * bias_steps), floor));
+    const float scale = raise(s, scale_for(s, (double)reach), floor);
     /* W5: bias codes must fit: s_w >= |b| / (s_x (2^31 - 1)); one part in 2^20 more for the roundings on the way. */
     const double least = bias / (input_scale * INT32_MAX) * (1 + 0x1p-20);
     *raised |= (double)scale < least;
-    return (double)scale < least ? (float)least : scale;
+    return raise(s, scale, least);
 }
 
 static tare_status make_quant(tare_scheme *s, const tare_product *p, tare_quant **out, tare_error *err) {
@@ -71,13 +90,20 @@ static tare_status make_quant(tare_scheme *s, const tare_product *p, tare_quant 
     int32_t *zero_point = tare_arena_alloc(arena, c.count + 1, sizeof *zero_point);
     if (!quant || !scale || !zero_point) return tare_fail_memory(err, c.count * sizeof *scale);
     bool raised = false;
-    for (size_t i = 0; i < c.count; i++) scale[i] = channel_scale(s, p, p->weight->constant->data, &c, i, &raised);
+    for (size_t i = 0; i < c.count; i++) {
+        scale[i] = channel_scale(s, p, p->weight->constant->data, &c, i, &raised);
+        if (isinf(scale[i]))
+            return tare_fail(err, TARE_E_UNSUPPORTED,
+                             "node '%s' (%s): at an input scale of %.9g, channel %zu would need a weight scale past "
+                             "float32; keep the node float by a rule",
+                             p->node->name, p->node->type, (double)p->data[0]->quant->scale[0], i);
+    }
     if (raised) {
         tare_log_note(s->log, "node '%s' (%s): weight scale raised so that the bias fits in 32 bits", p->node->name,
                       p->node->type);
         if (!s->raised++) s->first_raised = p->node->name;
     }
-    *quant = (tare_quant){ .code = s->options->weight ? s->options->weight : s->options->target->weight,
+    *quant = (tare_quant){ .code = code_of(s),
                            .axis = c.count == 1 ? -1 : p->channel_axis,
                            .count = c.count,
                            .scale = scale,
