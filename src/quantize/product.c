@@ -79,28 +79,44 @@ static bool take_operands(tare_product *p, unsigned flags, const char **why) {
             continue;
         }
         if (p->weight) return *why = "both operands are constant", false;
-        if (tare_value_nonfinite(value)) return *why = "the weight holds NaN or Inf", false;
         p->weight = value;
         p->weight_input = i;
     }
     if (!p->weight && !(flags & TARE_INT_DYNAMIC_OK)) return *why = "the weight is computed", false;
     const tare_value *bias = tare_node_input(p->node, 2);
-    if (bias && !tare_value_is_constant(bias)) return *why = "the bias is computed", false;
-    return bias && tare_value_nonfinite(bias) ? *why = "the bias holds NaN or Inf", false : true;
+    return bias && !tare_value_is_constant(bias) ? *why = "the bias is computed", false : true;
+}
+
+static const tare_value *nonfinite_input(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] && tare_value_nonfinite(node->inputs[i])) return node->inputs[i];
+    return NULL;
+}
+
+static const char *why_nonfinite(const tare_product *p) {
+    if (p->nonfinite == tare_node_input(p->node, 2)) return "the bias holds NaN or Inf";
+    return p->nonfinite == p->bias ? "what is added to it holds NaN or Inf" : "the weight holds NaN or Inf";
 }
 
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why) {
     const tare_target_row *row = tare_target_row_of(options->target, node);
     *why = NULL;
+    *product = (tare_product){ .node = node };
     if (row->kind != TARE_INT_PRODUCT || !node->op->quant.has_weight) return false;
     const tare_rule *rule = tare_rule_for_node(options, node);
     if (rule && rule->keep_float) return *why = "a rule keeps it float", false;
-    tare_product p = { .node = node, .out = node->outputs[0] };
+    tare_product p = { .node = node, .out = node->outputs[0], .nonfinite = nonfinite_input(node) };
+    product->nonfinite = p.nonfinite;
+    if (p.nonfinite) return *why = why_nonfinite(&p), false;
     if (!take_operands(&p, row->flags, why)) return false;
     p.channel_axis = -1;
     if (p.weight && p.weight_input == 1 && node->op->quant.weight_axis) {
         p.channel_axis = node->op->quant.weight_axis(node);
         take_bias(&p);
+    }
+    if (p.bias && tare_value_nonfinite(p.bias)) {
+        product->nonfinite = p.nonfinite = p.bias;
+        return *why = why_nonfinite(&p), false;
     }
     take_activation(&p);
     *product = p;

@@ -132,6 +132,13 @@ static bool rule_keeps_float(const tare_scheme *s, const tare_node *node) {
     return rule && rule->keep_float;
 }
 
+/* No codes stand for such a constant; its node is computed in float. */
+static bool has_nonfinite(const tare_node *node) {
+    for (int i = 0; i < node->input_count; i++)
+        if (node->inputs[i] && tare_node_input_is_data(node, i) && tare_value_nonfinite(node->inputs[i])) return true;
+    return false;
+}
+
 static void quantize_constants(tare_scheme *s, const tare_node *node) {
     for (int i = 0; i < node->input_count; i++)
         if (node->inputs[i] && tare_node_input_is_data(node, i) && tare_value_is_constant(node->inputs[i]) &&
@@ -147,7 +154,8 @@ static const tare_value *given_by(const tare_scheme *s, const tare_node *node) {
 
 static bool joins_codes(tare_scheme *s, const tare_node *node) {
     const unsigned between = AFTER_PRODUCT | BEFORE_PRODUCT;
-    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, given_by(s, node));
+    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, given_by(s, node)) &&
+           !has_nonfinite(node);
 }
 
 /* A node that moves codes: forward between products, or backward when what it gives is codes. */

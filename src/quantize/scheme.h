@@ -15,10 +15,11 @@ typedef struct tare_product {
     tare_value *bias;     /* constant; NULL: none */
     tare_node *bias_node; /* the node that has it as input (the product, or an Add after it) */
     int bias_input;
-    tare_node *activation; /* NULL: none */
-    tare_value *out;       /* after all that */
-    uint64_t macs;         /* multiply-accumulates of a sample; 0: not known */
-    const char *spared;    /* stays float: why a rule of spare.c found that codes would ruin it; NULL */
+    tare_node *activation;       /* NULL: none */
+    tare_value *out;             /* after all that */
+    uint64_t macs;               /* multiply-accumulates of a sample; 0: not known */
+    const char *spared;          /* stays float: why a rule of spare.c found that codes would ruin it; NULL */
+    const tare_value *nonfinite; /* constant that holds NaN or Inf, for which it is none; NULL */
 } tare_product;
 
 typedef struct tare_scheme_value {
@@ -46,7 +47,8 @@ tare_scheme_value *tare_scheme_find(const tare_scheme *scheme, const tare_value 
 size_t tare_scheme_root(const tare_scheme *scheme, size_t index);
 void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b);
 
-/* The product whose node this is and that stays integer; false: it stays float (why is logged once). */
+/* The product whose node this is and that stays integer; false: it stays float (why is logged once), and of *product only
+ * node and nonfinite say something. */
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why);
 
 /* The Relu or Clip that alone reads a sum without codes, so that it can melt into what makes the sum; NULL: there is none. */
