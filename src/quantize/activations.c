@@ -1,5 +1,4 @@
 /* Scales of activations: one for each group of values that share it, from what was seen of their sources. */
-
 #include "quantize/scheme.h"
 
 /* What a group of values with one scale has come to. */
@@ -96,11 +95,25 @@ static void widen_group(void *context, const tare_value *value, const tare_range
     g->seen = true;
 }
 
-static tare_dtype code_of(const tare_quantize_options *options, const tare_value *value) {
+tare_dtype tare_code_of(const tare_quantize_options *options, const tare_value *value) {
     const tare_rule *rule = tare_rule_for_value(options, value);
     if (!rule && value->producer) rule = tare_rule_for_node(options, value->producer);
     if (rule && rule->type) return tare_dtype_find(rule->type);
     return options->activation ? options->activation : options->target->activation;
+}
+
+/* Options and target may both ask for it. */
+static void scale_for(const tare_scheme *s, float lo, float hi, tare_dtype code, float *scale, int32_t *zero_point) {
+    const tare_target *target = s->options->target;
+    tare_scale_from_range(lo, hi, code, s->options->symmetric || target->symmetric_activations,
+                          s->options->power_of_two || target->power_of_two, scale, zero_point);
+}
+
+float tare_step_of(const tare_scheme *scheme, const tare_value *value, const tare_range *range) {
+    float scale;
+    int32_t zero_point;
+    scale_for(scheme, range->min, range->max, tare_code_of(scheme->options, value), &scale, &zero_point);
+    return scale;
 }
 
 static bool is_activation(const tare_scheme_value *entry) {
@@ -119,7 +132,7 @@ static tare_status gather(chooser *c, tare_error *err) {
         const tare_scheme_value *entry = &s->values.at[i];
         if (!is_activation(entry)) continue;
         group *g = &c->groups[tare_scheme_root(s, i)];
-        tare_dtype code = code_of(s->options, entry->value);
+        tare_dtype code = tare_code_of(s->options, entry->value);
         if (!g->code || tare_dtype_size(code) > tare_dtype_size(g->code)) g->code = code;
         if (entry->value->quant) g->kept = entry->value->quant, g->leader = entry->value;
     }
@@ -163,8 +176,7 @@ static tare_status make_quant(const tare_scheme *s, const group *g, tare_arena *
         *out = quant;
         return TARE_OK;
     }
-    tare_scale_from_range(g->lo, g->hi, g->code, s->options->symmetric || target->symmetric_activations,
-                          s->options->power_of_two || target->power_of_two, scale, zero_point);
+    scale_for(s, g->lo, g->hi, g->code, scale, zero_point);
     *out = quant;
     return TARE_OK;
 }
@@ -189,7 +201,7 @@ static tare_status share_quant(tare_scheme *s, const tare_quant *quant, const gr
 static tare_status quantize_constant(tare_scheme *s, tare_value *value, tare_error *err) {
     if (value->quant || value->constant->dtype != TARE_F32) return TARE_OK;
     const float *numbers = value->constant->data;
-    group g = { .code = code_of(s->options, value), .origin = { .kind = TARE_ORIGIN_CONSTANT } };
+    group g = { .code = tare_code_of(s->options, value), .origin = { .kind = TARE_ORIGIN_CONSTANT } };
     for (size_t i = 0; i < value->constant->size / sizeof *numbers; i++) {
         if (numbers[i] < g.lo) g.lo = numbers[i];
         if (numbers[i] > g.hi) g.hi = numbers[i];

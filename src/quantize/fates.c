@@ -9,8 +9,6 @@ static const char not_between[] = "not between products on codes";
 
 static bool is_codes(const tare_value *value) { return value && value->quant; }
 
-enum { ON_CODES = 1, MELTS = 2 }; /* in node->mark while this file works */
-
 static bool has_codes(const tare_product *p) {
     if (p->weight && !is_codes(p->weight)) return false;
     for (int i = 0; i < p->data_count; i++)
@@ -25,24 +23,24 @@ static bool reads_codes(const tare_node *node) {
 }
 
 /* Other nodes that compute on codes and whose activation melts. */
-static void mark_melted(const tare_quantize_options *options, tare_node *node) {
-    tare_node *activation = tare_melting_activation(options, node);
-    if (activation && is_codes(activation->outputs[0]) && reads_codes(node)) node->mark = activation->mark = MELTS;
+static void mark_melted(const tare_quantize_options *options, tare_node *node, bool *on_codes) {
+    const tare_node *activation = tare_melting_activation(options, node);
+    if (activation && is_codes(activation->outputs[0]) && reads_codes(node))
+        on_codes[tare_number_of(node)] = on_codes[tare_number_of(activation)] = true;
 }
 
-/* Products on codes, and the activation and bias that melt into them with no rounding between. */
-static void mark_units(const tare_quantize_options *options, tare_model *model) {
-    tare_for_nodes (node, model->graph) node->mark = 0;
+/* Products on codes, and the activation and bias that melt into them with no rounding between; by number of the node. */
+static void mark_units(const tare_quantize_options *options, tare_model *model, bool *on_codes) {
     tare_for_nodes (node, model->graph) {
         tare_product p;
         const char *why;
         if (!node->op) continue;
-        mark_melted(options, node);
+        mark_melted(options, node, on_codes);
         if (!tare_product_of(options, node, &p, &why) || !has_codes(&p)) continue;
-        node->mark |= ON_CODES;
+        on_codes[tare_number_of(node)] = true;
         if (!is_codes(p.out)) continue;
-        if (p.bias_node) p.bias_node->mark |= MELTS;
-        if (p.activation) p.activation->mark |= MELTS;
+        if (p.bias_node) on_codes[tare_number_of(p.bias_node)] = true;
+        if (p.activation) on_codes[tare_number_of(p.activation)] = true;
     }
 }
 
@@ -53,12 +51,12 @@ static bool vanishes(const tare_target *target, const tare_node *node) {
 }
 
 /* NULL: it is on codes. */
-static const char *why_float(const tare_quantize_options *options, tare_node *node) {
+static const char *why_float(const tare_quantize_options *options, tare_node *node, const bool *on_codes) {
     const tare_target_row *row = tare_target_row_of(options->target, node);
     const tare_rule *rule = tare_rule_for_node(options, node);
     const char *why = options->spared ? tare_map_get(options->spared, node->outputs[0]->name) : NULL;
     const bool is_other = row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT;
-    if (node->mark || (is_other && reads_codes(node) && is_codes(node->outputs[0]))) return NULL;
+    if (on_codes[tare_number_of(node)] || (is_other && reads_codes(node) && is_codes(node->outputs[0]))) return NULL;
     if (vanishes(options->target, node)) return NULL;
     if (!why) why = tare_quantize_why_float(options, node);
     if (why) return why;
@@ -78,11 +76,14 @@ static bool add_float(tare_fates *fates, const tare_node *node, const char *why,
 tare_status tare_quantize_list_fates(tare_fates *fates, tare_model *model, const tare_quantize_options *options,
                                      tare_arena *arena, tare_error *err) {
     *fates = (tare_fates){ 0 };
-    mark_units(options, model);
+    const size_t count = tare_number_nodes(model->graph);
+    bool *on_codes = tare_arena_alloc(arena, count + 1, sizeof *on_codes);
+    if (!on_codes) return tare_fail_memory(err, count);
+    mark_units(options, model, on_codes);
     tare_for_nodes (node, model->graph) {
         if (!node->op || !node->output_count || !node->outputs[0] || !tare_dtype_is_float(node->outputs[0]->dtype))
             continue;
-        const char *why = why_float(options, node);
+        const char *why = why_float(options, node, on_codes);
         fates->nodes++;
         fates->on_codes += !why;
         if (why && !add_float(fates, node, why, arena)) return tare_fail_memory(err, 0);

@@ -64,7 +64,7 @@ static tare_status list_needs(tare_scheme *scheme, tare_map *names, tare_error *
     for (size_t i = 0; i < scheme->values.count; i++)
         if (scheme->values.at[i].quantized) tare_sources_list(scheme->values.at[i].value, add_need, &n);
     tare_for_nodes (node, scheme->model->graph)
-        if (tare_log_input(node)) add_need(&n, tare_log_input(node), NULL);
+        if (tare_log_input(node)) tare_sources_list(tare_log_input(node), add_need, &n);
     return n.failed ? tare_fail_memory(err, 0) : TARE_OK;
 }
 

@@ -4,8 +4,16 @@
  * product everything stays float: no output pays for a rounding that nobody needs. */
 #include "quantize/scheme.h"
 
-/* What flows through the graph; kept in node->mark while this file works. */
+/* What flows through the graph: bits of scheme->sides. */
 enum { AFTER_PRODUCT = 1, BEFORE_PRODUCT = 2, PRODUCT = 4 };
+
+size_t tare_number_nodes(tare_graph *graph) {
+    uint32_t count = 0;
+    tare_for_nodes (node, graph) node->mark = ++count;
+    return count;
+}
+
+static unsigned *sides_of(const tare_scheme *s, const tare_node *node) { return &s->sides[tare_number_of(node)]; }
 
 static tare_scheme_value *at(const tare_scheme *s, const tare_value *value) {
     return value->mark ? &s->values.at[value->mark - 1] : NULL;
@@ -59,34 +67,37 @@ static void note_float(tare_scheme *s, const tare_node *node, const char *why) {
 
 static tare_status list_products(tare_scheme *s, tare_error *err) {
     tare_for_nodes (node, s->model->graph) {
-        node->mark = 0;
         tare_product product;
         const char *why;
         if (!node->op) continue;
-        if (!tare_product_of(s->options, node, &product, &why)) {
+        if (!tare_product_of(s->options, node, &product, &why))
             note_float(s, node, why);
-            continue;
-        }
-        node->mark = PRODUCT;
-        if (!tare_vec_push(s->arena, &s->products, product)) return tare_fail_memory(err, 0);
+        else if (!tare_vec_push(s->arena, &s->products, product))
+            return tare_fail_memory(err, 0);
     }
     return TARE_OK;
 }
 
-static unsigned producer_mark(const tare_value *value) { return value && value->producer ? value->producer->mark : 0; }
+static unsigned producer_sides(const tare_scheme *s, const tare_value *value) {
+    return value && value->producer ? *sides_of(s, value->producer) : 0;
+}
 
 /* Marks what lies behind some product and what lies before one. */
-static void mark_sides(tare_scheme *s) {
+static tare_status mark_sides(tare_scheme *s, tare_error *err) {
     tare_graph *graph = s->model->graph;
+    s->sides = tare_arena_alloc(s->arena, s->node_count + 1, sizeof *s->sides);
+    if (!s->sides) return tare_fail_memory(err, s->node_count * sizeof *s->sides);
+    for (size_t i = 0; i < s->products.count; i++) *sides_of(s, s->products.at[i].node) = PRODUCT;
     tare_for_nodes (node, graph) {
         for (int i = 0; i < node->input_count; i++)
-            if (producer_mark(node->inputs[i]) & (AFTER_PRODUCT | PRODUCT)) node->mark |= AFTER_PRODUCT;
+            if (producer_sides(s, node->inputs[i]) & (AFTER_PRODUCT | PRODUCT)) *sides_of(s, node) |= AFTER_PRODUCT;
     }
     for (tare_node *node = graph->last; node; node = node->previous) {
-        if (!(node->mark & (BEFORE_PRODUCT | PRODUCT))) continue;
+        if (!(*sides_of(s, node) & (BEFORE_PRODUCT | PRODUCT))) continue;
         for (int i = 0; i < node->input_count; i++)
-            if (node->inputs[i] && node->inputs[i]->producer) node->inputs[i]->producer->mark |= BEFORE_PRODUCT;
+            if (node->inputs[i] && node->inputs[i]->producer) *sides_of(s, node->inputs[i]->producer) |= BEFORE_PRODUCT;
     }
+    return TARE_OK;
 }
 
 static bool may_quantize(const tare_scheme *s, const tare_value *value) {
@@ -101,7 +112,7 @@ static void quantize_value(tare_scheme *s, const tare_value *value) {
 /* A product may hand out float at no cost when nobody behind it wants codes. */
 static bool gives_float(const tare_scheme *s, const tare_product *p) {
     const tare_target_row *row = tare_target_row_of(s->options->target, p->node);
-    return (row->flags & TARE_INT_FLOAT_OUT) && !(p->node->mark & BEFORE_PRODUCT) && !p->bias && !p->activation;
+    return (row->flags & TARE_INT_FLOAT_OUT) && !(*sides_of(s, p->node) & BEFORE_PRODUCT) && !p->bias && !p->activation;
 }
 
 static void seed(tare_scheme *s) {
@@ -154,8 +165,8 @@ static const tare_value *given_by(const tare_scheme *s, const tare_node *node) {
 
 static bool joins_codes(tare_scheme *s, const tare_node *node) {
     const unsigned between = AFTER_PRODUCT | BEFORE_PRODUCT;
-    return (node->mark & between) == between && inputs_have_codes(s, node) && !has_codes(s, given_by(s, node)) &&
-           !has_nonfinite(node);
+    return (*sides_of(s, node) & between) == between && inputs_have_codes(s, node) &&
+           !has_codes(s, given_by(s, node)) && !has_nonfinite(node);
 }
 
 /* A node that moves codes: forward between products, or backward when what it gives is codes. */
@@ -163,7 +174,7 @@ static bool joins_move(tare_scheme *s, const tare_node *node) {
     if (tare_node_quant_kind(node) != TARE_QUANT_PASS) return false;
     bool in = has_codes(s, node->inputs[0]), out = false;
     for (int i = 0; i < node->output_count; i++) out |= has_codes(s, node->outputs[i]);
-    if (in && !out) return (node->mark & (AFTER_PRODUCT | BEFORE_PRODUCT)) == (AFTER_PRODUCT | BEFORE_PRODUCT);
+    if (in && !out) return (*sides_of(s, node) & (AFTER_PRODUCT | BEFORE_PRODUCT)) == (AFTER_PRODUCT | BEFORE_PRODUCT);
     return out && !in && !tare_value_is_constant(node->inputs[0]);
 }
 
@@ -250,9 +261,10 @@ static void join_same(tare_scheme *s, const tare_ranges *ranges) {
 
 tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
     TARE_TRY(list_values(scheme, err));
+    scheme->node_count = tare_number_nodes(scheme->model->graph);
     TARE_TRY(list_products(scheme, err));
     TARE_TRY(tare_scheme_spare(scheme, ranges, err));
-    mark_sides(scheme);
+    TARE_TRY(mark_sides(scheme, err));
     seed(scheme);
     if (scheme->options->int_outputs) TARE_TRY(seed_outputs(scheme, err));
     spread(scheme);

@@ -29,6 +29,11 @@ typedef struct tare_scheme_value {
     size_t parent; /* union-find: values that share one scale */
 } tare_scheme_value;
 
+/* Gives the nodes of the main graph their numbers, which are what node->mark holds throughout this room: what is kept of nodes
+ * is in arrays by number, each function's own. The same graph gives the same numbers. The number of the last, and of nodes. */
+size_t tare_number_nodes(tare_graph *graph);
+static inline size_t tare_number_of(const tare_node *node) { return node->mark; }
+
 typedef struct tare_scheme {
     tare_arena *arena;
     tare_model *model;
@@ -36,6 +41,8 @@ typedef struct tare_scheme {
     tare_log *log;
     size_t raised; /* products whose weight scales grew for their bias */
     const char *first_raised;
+    unsigned *sides;   /* by number of the node: what flows through the graph (scheme.c) */
+    size_t node_count; /* numbers are 1 to this */
     TARE_VEC(tare_product) products;
     uint64_t macs, spared_macs;         /* of all products, and of those that were spared */
     TARE_VEC(tare_scheme_value) values; /* value->mark is the index + 1 */
@@ -71,14 +78,18 @@ void tare_sources_extremes(const tare_ranges *ranges, const tare_value *value, f
 
 /* Takes products out that codes would ruin, as long as few multiply-accumulates stay float for it. The rules: */
 tare_status tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
-void tare_spare_before_logs(tare_scheme *scheme, const tare_ranges *ranges);
-/* What it reads the statistics of when a node is one: NULL: nothing. */
+tare_status tare_spare_before_logs(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
+/* What it reads the statistics of, or of whose sources, when a node is one; NULL: nothing. */
 const tare_value *tare_log_input(const tare_node *node);
-void tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges);
+tare_status tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
 /* For the rules: are these multiply-accumulates known and few enough to stay float, and the deed itself. */
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
 void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why);
 
+/* The type of the codes that the value would have if it shared its scale with none. */
+tare_dtype tare_code_of(const tare_quantize_options *options, const tare_value *value);
+/* The scale of that type for what was seen, all of it. */
+float tare_step_of(const tare_scheme *scheme, const tare_value *value, const tare_range *range);
 /* The scales that groups of activations share, by the index of their root, on the scheme's arena; NULL where there is no
  * activation. `standin`: what method auto means. */
 tare_status tare_activation_quants(tare_scheme *scheme, const tare_ranges *ranges, const tare_method *standin,

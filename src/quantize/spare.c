@@ -5,7 +5,7 @@
 /* Of all multiply-accumulates, what may stay float: at least nine tenths are integer. */
 static const double macs_most = 0.1;
 
-typedef void rule(tare_scheme *scheme, const tare_ranges *ranges);
+typedef tare_status rule(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err);
 
 static rule *const rules[] = { tare_spare_before_logs, tare_spare_starved };
 
@@ -100,7 +100,6 @@ bool tare_may_spare(const tare_scheme *scheme, uint64_t macs) {
 void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why) {
     scheme->spared_macs += product->macs;
     product->spared = why;
-    product->node->mark = 0;
 }
 
 static tare_status tell_spared(const tare_scheme *scheme, const tare_product *product, tare_error *err) {
@@ -121,7 +120,7 @@ tare_status tare_scheme_spare(tare_scheme *scheme, const tare_ranges *ranges, ta
         scheme->products.at[i].macs = macs_of(&s, &scheme->products.at[i]);
         scheme->macs += scheme->products.at[i].macs;
     }
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) rules[i](scheme, ranges);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) TARE_TRY(rules[i](scheme, ranges, err));
     for (size_t i = 0; i < scheme->products.count; i++) {
         if (scheme->products.at[i].spared)
             TARE_TRY(tell_spared(scheme, &scheme->products.at[i], err));

@@ -19,13 +19,14 @@ static double starved_share(const tare_range *range, float step) {
     return live ? (double)starved / (double)live : 0;
 }
 
-void tare_spare_starved(tare_scheme *s, const tare_ranges *ranges) {
+tare_status tare_spare_starved(tare_scheme *s, const tare_ranges *ranges, tare_error *err) {
+    (void)err;
     uint64_t spared = 0;
     for (size_t i = 0; i < s->products.count; i++) {
         tare_product *p = &s->products.at[i];
         if (p->spared || !p->weight || p->data[0]->quant || !tare_node_is_depthwise(p->node)) continue;
         const tare_range *range = ranges ? tare_ranges_find(ranges, p->data[0]->name) : NULL;
-        const double share = range ? starved_share(range, (range->max - range->min) / 255) : 0;
+        const double share = range ? starved_share(range, tare_step_of(s, p->data[0], range)) : 0;
         if (share < share_most || !tare_may_spare(s, p->macs) ||
             (double)(spared + p->macs) > macs_most * (double)s->macs)
             continue;
@@ -35,4 +36,5 @@ void tare_spare_starved(tare_scheme *s, const tare_ranges *ranges) {
                       "node '%s' (%s) stays float: %.0f %% of the channels of '%s' would have fewer than %g codes",
                       p->node->name, p->node->type, 100 * share, p->data[0]->name, (double)steps_least);
     }
+    return TARE_OK;
 }
