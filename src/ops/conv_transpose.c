@@ -31,16 +31,6 @@ static const tare_field fields[] = {
 
 /* ---- shapes ---- */
 
-static tare_status check_list(const char *name, const tare_ints *list, int rank, int64_t least, tare_error *err) {
-    if (list->count && list->count != (size_t)rank)
-        return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' has %zu numbers, want %d", name, list->count, rank);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->at[i] < least || list->at[i] > INT32_MAX)
-            return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' has %lld, want %lld at least", name,
-                             (long long)list->at[i], (long long)least);
-    return TARE_OK;
-}
-
 /* Of one axis: whole is what strides and taps reach. SAME takes pads off until in * stride are left, output_shape until it
  * is met (behind a smaller whole there is only bias); the odd pad lies at the end for SAME_UPPER, else at the beginning. */
 static void fit_axis(tare_window_axis *axis, const attributes *attrs, int i, int64_t in) {
@@ -60,7 +50,7 @@ static void fit_axis(tare_window_axis *axis, const attributes *attrs, int i, int
 
 /* More would be a whole step. */
 static tare_status check_output_padding(const tare_ints *padding, const tare_window *window, tare_error *err) {
-    TARE_TRY(check_list("output_padding", padding, window->rank, 0, err));
+    TARE_TRY(tare_window_check_list("output_padding", padding, (size_t)window->rank, 0, err));
     for (size_t i = 0; i < padding->count; i++) {
         const tare_window_axis *axis = &window->axis[i];
         const int64_t step = axis->stride > axis->dilation ? axis->stride : axis->dilation;
@@ -75,7 +65,7 @@ static tare_status check_output_padding(const tare_ints *padding, const tare_win
 /* in[i] < 0: not known; then out is not either, unless output_shape says it. */
 static tare_status fit(tare_window *window, const attributes *attrs, const int64_t *in, tare_error *err) {
     TARE_TRY(check_output_padding(&attrs->output_padding, window, err));
-    TARE_TRY(check_list("output_shape", &attrs->output_shape, window->rank, 1, err));
+    TARE_TRY(tare_window_check_list("output_shape", &attrs->output_shape, (size_t)window->rank, 1, err));
     for (int i = 0; i < window->rank; i++) {
         tare_window_axis *axis = &window->axis[i];
         if (in[i] < 0 || axis->kernel < 0) {

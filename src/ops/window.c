@@ -10,14 +10,19 @@ const char *const tare_auto_pad_names[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER"
 /* Attributes count to this at most, so that sums and products of two of them fit. */
 static const int64_t limit = INT32_MAX;
 
-static tare_status check_list(const char *name, const tare_ints *list, size_t want, int64_t least, tare_error *err) {
+tare_status tare_window_check_list(const char *name, const tare_ints *list, size_t want, int64_t least,
+                                   tare_error *err) {
     if (list->count == 0) return TARE_OK;
     if (list->count != want)
         return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' has %zu numbers, want %zu", name, list->count, want);
     for (size_t i = 0; i < want; i++) {
-        if (list->at[i] >= least && list->at[i] <= limit) continue;
-        return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' has %lld, want %lld at least", name,
-                         (long long)list->at[i], (long long)least);
+        const long long number = list->at[i];
+        if (number < least)
+            return tare_fail(err, TARE_E_MALFORMED, "attribute '%s' has %lld, want %lld at least", name, number,
+                             (long long)least);
+        if (number > limit)
+            return tare_fail(err, TARE_E_LIMIT, "attribute '%s' has %lld, more than the limit of %lld", name, number,
+                             (long long)limit);
     }
     return TARE_OK;
 }
@@ -37,11 +42,12 @@ tare_status tare_window_read(tare_window *window, const tare_window_attrs *attrs
                              tare_error *err) {
     assert(rank > 0 && rank <= TARE_SPATIAL_MAX);
     size_t count = (size_t)rank;
-    TARE_TRY(check_list("kernel_shape", &attrs->kernel_shape, count, 1, err));
-    TARE_TRY(check_list("strides", &attrs->strides, count, 1, err));
-    TARE_TRY(check_list("dilations", &attrs->dilations, count, 1, err));
+    TARE_TRY(tare_window_check_list("kernel_shape", &attrs->kernel_shape, count, 1, err));
+    TARE_TRY(tare_window_check_list("strides", &attrs->strides, count, 1, err));
+    TARE_TRY(tare_window_check_list("dilations", &attrs->dilations, count, 1, err));
     TARE_TRY(check_auto_pad(attrs, err));
-    if (attrs->auto_pad == TARE_AUTO_PAD_NOTSET) TARE_TRY(check_list("pads", &attrs->pads, 2 * count, 0, err));
+    if (attrs->auto_pad == TARE_AUTO_PAD_NOTSET)
+        TARE_TRY(tare_window_check_list("pads", &attrs->pads, 2 * count, 0, err));
     if (!kernel && !attrs->kernel_shape.count)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'kernel_shape' is missing");
     *window = (tare_window){ .rank = rank };

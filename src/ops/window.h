@@ -55,6 +55,10 @@ typedef struct tare_window {
     tare_window_axis axis[TARE_SPATIAL_MAX];
 } tare_window;
 
+/* No numbers, or `want` of them, each `least` to INT32_MAX: TARE_E_MALFORMED, TARE_E_LIMIT for what is larger. */
+tare_status tare_window_check_list(const char *name, const tare_ints *list, size_t want, int64_t least,
+                                   tare_error *err);
+
 /* Checks the attributes for `rank` spatial dimensions and reads them; `in` and `out` are left unknown. kernel: the
  * window's size where a weight has it (then kernel_shape must agree, unknown ones pass), NULL: kernel_shape must be
  * there. */
