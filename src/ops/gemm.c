@@ -1,5 +1,6 @@
 /* Gemm: y = alpha a' b' + beta c, a' and b' the matrices or their transposes, c broadcast to y's shape. A c with one number
- * per column, alpha = beta = 1, is a bias of the product; else alpha, beta c and their sum round one after the other. */
+ * per column, alpha = beta = 1, is a bias of the product; else alpha, beta c and their sum round one after the other. With
+ * beta = 0 c is not looked at, whatever it holds (as in BLAS and ONNX Runtime). */
 #include <stddef.h>
 #include <string.h>
 
@@ -69,6 +70,9 @@ static int needs(const tare_node *node) { return tare_node_input(node, 2) ? 7 : 
 
 enum { ALIGNMENT = 64 };
 
+/* What is added to the product; NULL: nothing. */
+static const tare_tensor *addend(const attributes *attrs, const tare_tensor *c) { return attrs->beta != 0 ? c : NULL; }
+
 typedef struct state {
     size_t rows, columns, depth;
     const float *packed, *bias; /* constants; NULL: made in each run, or none */
@@ -99,7 +103,7 @@ static void pack_bias(const state *s, float *to, const float *from) { tare_pack_
 
 static tare_status prepare_sides(state *s, tare_prepare *p, tare_error *err) {
     const attributes *attrs = p->attrs;
-    const tare_tensor *b = p->inputs[1], *c = p->input_count > 2 ? p->inputs[2] : NULL;
+    const tare_tensor *b = p->inputs[1], *c = addend(attrs, p->input_count > 2 ? p->inputs[2] : NULL);
     size_t packed_size = tare_packed_f32_size(s->depth, s->columns), bias_size = tare_packed_f32_size(1, s->columns);
     if (is_ready(b)) {
         float *packed = tare_room_new(p->kept, packed_size * sizeof *packed);
@@ -146,7 +150,7 @@ static tare_status prepare(tare_prepare *p, tare_error *err) {
 static void finish(const tare_call *call, const state *s) {
     const attributes *attrs = call->attrs;
     const tare_kernels *k = call->kernels;
-    const tare_tensor *c = call->input_count > 2 ? call->inputs[2] : NULL;
+    const tare_tensor *c = addend(attrs, call->input_count > 2 ? call->inputs[2] : NULL);
     float *term = (float *)(void *)((char *)call->scratch + s->c_at), *y = call->outputs[0]->data;
     int rank = c ? c->shape.rank : 0;
     bool has_columns = rank > 0 && c->shape.dim[rank - 1] != 1, has_rows = rank > 1 && c->shape.dim[0] != 1;
@@ -168,7 +172,7 @@ static void finish(const tare_call *call, const state *s) {
 static tare_status run_f32(const tare_call *call, tare_error *err) {
     const state *s = call->state;
     const attributes *attrs = call->attrs;
-    const tare_tensor *c = call->input_count > 2 ? call->inputs[2] : NULL;
+    const tare_tensor *c = addend(attrs, call->input_count > 2 ? call->inputs[2] : NULL);
     char *scratch = call->scratch;
     bool is_finished = attrs->alpha == 1 && (!c || s->has_bias);
     tare_product product = { .rows = s->rows,

@@ -29,6 +29,17 @@ def test_matmul(seed, tmp_path):
     check("MatMul", inputs, tmp_path, pick(rng, (), (1,), (0,)), threads=pick(rng, 1, 3))
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 4)])
+@pytest.mark.parametrize("constants", [(), (1, 2)])
+def test_gemm_does_not_look_at_c_where_beta_is_0(shape, constants, tmp_path):
+    rng = np.random.default_rng(0)
+    inputs = [rng.standard_normal([3, 5], np.float32), rng.standard_normal([5, 4], np.float32),
+              np.full(shape, np.inf, np.float32)]
+    for alpha in (1.0, 0.5):
+        got = check("Gemm", inputs, tmp_path, constants, beta=0.0, alpha=alpha)
+        assert np.isfinite(got[0]).all()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_matmul_bits(seed, tmp_path):
     inputs, _ = draw_matmul(seed)
