@@ -65,19 +65,19 @@ static tare_status check_blocks(const tare_shape *x, const tare_shape *scale, in
 
 /* One scale for all; one for each element of the axis; or one for each block along it. */
 static tare_status check_scale(const tare_node *node, tare_error *err) {
+    static const char *const parts[] = { NULL, "scale", "zero point" };
     const linear_attrs *attrs = node->attrs;
     tare_shape x = tare_input_shape(node, 0), scale = tare_input_shape(node, 1);
+    for (int i = 1; i <= 2 && !attrs->block_size; i++)
+        if (tare_input_shape(node, i).rank > 1)
+            return tare_fail(err, TARE_E_MALFORMED, "the %s has rank %d, want 0 or 1 where block_size is not given",
+                             parts[i], tare_input_shape(node, i).rank);
     if (node->input_count > 2) TARE_TRY(check_same_shape(node, &scale, err));
-    int64_t count;
     int axis;
-    if (scale.rank < 0 || x.rank < 0 || scale.rank == 0) return TARE_OK;
-    if (!attrs->block_size && tare_shape_is_static(&scale) && tare_shape_count(&scale, &count) && count == 1)
-        return TARE_OK;
+    if (scale.rank < 0 || x.rank < 0) return TARE_OK;
+    if (!attrs->block_size && (scale.rank == 0 || scale.dim[0] == 1)) return TARE_OK;
     TARE_TRY(tare_infer_axis(attrs->axis, x.rank, &axis, err));
     if (attrs->block_size) return check_blocks(&x, &scale, axis, attrs->block_size, err);
-    if (scale.rank != 1)
-        return tare_fail(err, TARE_E_MALFORMED, "the scale has rank %d, want 0 or 1 where block_size is not given",
-                         scale.rank);
     if (scale.dim[0] >= 0 && x.dim[axis] >= 0 && scale.dim[0] != x.dim[axis])
         return tare_fail(err, TARE_E_MALFORMED, "there are %lld scales for axis %d of %lld", (long long)scale.dim[0],
                          axis, (long long)x.dim[axis]);

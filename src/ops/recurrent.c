@@ -66,6 +66,19 @@ static tare_status want(const tare_node *node, int input, int rank, int at, int6
     return TARE_OK;
 }
 
+/* hidden: R's; negative: not known. */
+static tare_status check_hidden(const tare_recurrent_attrs *attrs, int64_t hidden, tare_error *err) {
+    const bool is_given = attrs->hidden_size != TARE_RECURRENT_NO_SIZE;
+    if (is_given && (attrs->hidden_size < 1 || attrs->hidden_size > INT32_MAX))
+        return tare_fail(err, TARE_E_MALFORMED, "attribute 'hidden_size' is %lld, want 1 to %d",
+                         (long long)attrs->hidden_size, INT32_MAX);
+    if (hidden == 0) return tare_fail(err, TARE_E_MALFORMED, "R has rows of 0 numbers: there is no hidden state");
+    if (is_given && hidden >= 0 && attrs->hidden_size != hidden)
+        return tare_fail(err, TARE_E_MALFORMED, "attribute 'hidden_size' is %lld, but R says %lld",
+                         (long long)attrs->hidden_size, (long long)hidden);
+    return TARE_OK;
+}
+
 static tare_status check(const tare_recurrent_cell *cell, const tare_node *node, int64_t hidden, tare_error *err) {
     const tare_recurrent_attrs *attrs = node->attrs;
     const int64_t directions = direction_count(attrs);
@@ -73,9 +86,9 @@ static tare_status check(const tare_recurrent_cell *cell, const tare_node *node,
     if (strcmp(attrs->direction, "forward") && strcmp(attrs->direction, "reverse") && directions == 1)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'direction' is '%.32s'", attrs->direction);
     TARE_TRY(choose_functions(cell, attrs, &unused, err));
-    if (attrs->hidden_size && hidden >= 0 && attrs->hidden_size != hidden)
-        return tare_fail(err, TARE_E_MALFORMED, "attribute 'hidden_size' is %lld, but R says %lld",
-                         (long long)attrs->hidden_size, (long long)hidden);
+    TARE_TRY(check_hidden(attrs, hidden, err));
+    if (attrs->clip.count && !(attrs->clip.at[0] > 0))
+        return tare_fail(err, TARE_E_MALFORMED, "attribute 'clip' is %g, want more than 0", (double)attrs->clip.at[0]);
     TARE_TRY(want(node, X, 3, 2, shape_of(node, W).rank == 3 ? shape_of(node, W).dim[2] : -1, err));
     const int64_t rows = hidden < 0 ? -1 : hidden * cell->gates,
                   batch = shape_of(node, X).rank == 3 ? shape_of(node, X).dim[attrs->layout ? 0 : 1] : -1;
@@ -101,8 +114,9 @@ tare_status tare_recurrent_infer(const tare_recurrent_cell *cell, tare_node *nod
     for (int i = X; i <= R; i++) TARE_TRY(tare_infer_check(node, i, 1u << TARE_F32, err));
     TARE_TRY(tare_infer_check(node, LENGTHS, 1u << TARE_S32, err));
     const tare_shape x = shape_of(node, X), r = shape_of(node, R);
-    const int64_t hidden = r.rank == 3 ? r.dim[2] : attrs->hidden_size ? attrs->hidden_size : TARE_DIM_UNKNOWN;
-    TARE_TRY(check(cell, node, hidden, err));
+    const int64_t given = attrs->hidden_size == TARE_RECURRENT_NO_SIZE ? TARE_DIM_UNKNOWN : attrs->hidden_size;
+    TARE_TRY(check(cell, node, r.rank == 3 ? r.dim[2] : TARE_DIM_UNKNOWN, err));
+    const int64_t hidden = r.rank == 3 ? r.dim[2] : given;
     const int64_t directions = direction_count(attrs);
     const int64_t batch = x.rank == 3 ? x.dim[attrs->layout ? 0 : 1] : TARE_DIM_UNKNOWN;
     const int64_t steps = x.rank == 3 ? x.dim[attrs->layout ? 1 : 0] : TARE_DIM_UNKNOWN;

@@ -48,6 +48,9 @@ tare_status tare_recurrent_prepare(const tare_recurrent_cell *cell, tare_prepare
 tare_status tare_recurrent_run(const tare_recurrent_cell *cell, const tare_call *call, tare_error *err);
 
 /* The attributes that all three share; the cell's own follow. */
+/* hidden_size where it is not given: R says it. */
+#define TARE_RECURRENT_NO_SIZE INT64_MIN
+
 #define TARE_RECURRENT_FIELD(member, kind)                                                                             \
     .name = #member, .type = kind, .offset = offsetof(tare_recurrent_attrs, member)
 #define TARE_RECURRENT_FIELDS                                                                                          \
@@ -56,7 +59,7 @@ tare_status tare_recurrent_run(const tare_recurrent_cell *cell, const tare_call 
         { TARE_RECURRENT_FIELD(activations, TARE_FIELD_STRINGS) },                                                     \
         { TARE_RECURRENT_FIELD(clip, TARE_FIELD_FLOATS), .flags = TARE_FIELD_ONE },                                    \
         { TARE_RECURRENT_FIELD(direction, TARE_FIELD_STRING), .fallback.s = "forward" },                               \
-        { TARE_RECURRENT_FIELD(hidden_size, TARE_FIELD_INT), .hi = INT32_MAX },                                        \
+        { TARE_RECURRENT_FIELD(hidden_size, TARE_FIELD_INT), .fallback.i = TARE_RECURRENT_NO_SIZE },                   \
         { TARE_RECURRENT_FIELD(output_sequence, TARE_FIELD_INT), .hi = 1 }, {                                          \
         TARE_RECURRENT_FIELD(layout, TARE_FIELD_INT), .hi = 1                                                          \
     }

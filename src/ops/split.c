@@ -71,6 +71,9 @@ static tare_status infer(tare_node *node, tare_error *err) {
     if (attrs->num_outputs && attrs->num_outputs != node->output_count)
         return tare_fail(err, TARE_E_MALFORMED, "attribute 'num_outputs' is %lld, but there are %d outputs",
                          (long long)attrs->num_outputs, node->output_count);
+    if (split && attrs->num_outputs)
+        return tare_fail(err, TARE_E_MALFORMED, "input 1 ('%s') and attribute 'num_outputs' are both given, want one",
+                         split->name);
     if (!split || !split->constant) return set_outputs(node, NULL, err);
     TARE_TRY(tare_infer_check(node, 1, TARE_TYPES_INDEX, err));
     tare_arena *arena = tare_arena_new();

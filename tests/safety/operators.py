@@ -61,6 +61,11 @@ for name, attributes, words in [
         ("auto_pad_unknown", {"auto_pad": "SAME"}, ["'auto_pad'", "'SAME'"]),
         ("dilated_past_input", {"dilations": [4, 4]}, ["9", "6"])]:
     case(91, name, "Conv", [X, W], MALFORMED, *words, **attributes)
+for name, op, weight in (("strides", "Conv", [W]), ("dilations", "Conv", [W]), ("strides", "MaxPool", []), ("pads", "AveragePool", []),
+                         ("strides", "ConvTranspose", [floats(4, 2, 3, 3)])):
+    numbers = [1 << 40] * (4 if name == "pads" else 2)
+    case(91, f"{name}_2e40", op, [X, *weight], LIMIT, f"'{name}'", str(1 << 40), "limit of 2147483647", kernel_shape=[3, 3],
+         **{name: numbers})
 case(91, "pads_huge", "Conv", [X, W], LIMIT, "1x2x2000000004x2000000004", "2^40", pads=[10**9] * 4)
 case(91, "kernel_past_input", "Conv", [[1, 4, 2, 2], W], MALFORMED, "3", "2")
 case(91, "weight_rank", "Conv", [X, floats(2, 4, 3)], MALFORMED, "rank 3, want 4")
@@ -100,6 +105,8 @@ case(95, "sum", "Split", [D, ints(1, 1)], MALFORMED, "2", "3", outputs=2)
 case(95, "num_outputs_0", "Split", [D], MALFORMED, "3", "2", outputs=2, num_outputs=0)
 case(95, "num_outputs", "Split", [D], MALFORMED, "'num_outputs'", "3", "2", outputs=2, num_outputs=3)
 case(95, "outputs", "Split", [D, ints(1, 1, 1)], MALFORMED, "'in1'", "2", outputs=2)
+case(95, "sizes_and_num_outputs", "Split", [D, ints(1, 2)], MALFORMED, "'in1'", "'num_outputs'", "want one", outputs=2,
+     num_outputs=2)
 case(96, "two_unknown", "Reshape", [D, ints(-1, -1)], MALFORMED, "-1")
 case(96, "zero_and_unknown", "Reshape", [D, ints(0, -1)], MALFORMED, "allowzero", allowzero=1)
 case(96, "count", "Reshape", [D, ints(5, 2)], MALFORMED, "12 elements", "10")
@@ -170,19 +177,31 @@ case(106, "zero_point_of_s32", "DequantizeLinear", [D, scalar(.1, np.float32), s
      types={0: TensorProto.INT32})
 case(106, "block_0", "QuantizeLinear", [D, floats(3, 1), np.zeros((3, 1), np.uint8)], MALFORMED, "rank 2", "block_size", opset=21, block_size=0)
 case(106, "block_count", "QuantizeLinear", [D, floats(3, 1), np.zeros((3, 1), np.uint8)], MALFORMED, "1, want 2", opset=21, block_size=2)
+case(106, "block_of_one_scale", "QuantizeLinear", [D, scalar(1, np.float32), scalar(0, np.uint8)], MALFORMED, "rank 0",
+     "want the input's 2", opset=21, block_size=2)
+for op, types in (("QuantizeLinear", {}), ("DequantizeLinear", {0: UINT8})):
+    case(106, "scale_of_1x1", op, [D, floats(1, 1), np.zeros((1, 1), np.uint8)], MALFORMED, "the scale has rank 2", types=types)
+    case(106, "zero_point_of_1x1", op, [D, floats(1), np.zeros((1, 1), np.uint8)], MALFORMED, "the zero point has rank 2",
+         types=types)
 case(106, "scale_type", "QuantizeLinear", [D, scalar(1), scalar(0, np.uint8)], MALFORMED, "s64")
 case(107, "crossed", "Clip", [D, scalar(5, np.float32), scalar(2, np.float32)], OK)
 case(107, "nan", "Clip", [D, scalar(NAN, np.float32)], OK)
 case(107, "shape", "Clip", [D, floats(2)], MALFORMED, "2")
 for op, inputs, attributes in [("LSTM", [[2, 1, 3], floats(1, 16, 3), floats(1, 16, 4)], {"hidden_size": 4}),
-                               ("GRU", [[2, 1, 3], floats(1, 12, 3), floats(1, 12, 4)], {"hidden_size": 4})]:
+                               ("GRU", [[2, 1, 3], floats(1, 12, 3), floats(1, 12, 4)], {"hidden_size": 4}),
+                               ("RNN", [[2, 1, 3], floats(1, 4, 3), floats(1, 4, 4)], {"hidden_size": 4})]:
     case(109, "sound", op, inputs, OK, **attributes)
     case(109, "x_rank", op, [[2, 3], *inputs[1:]], MALFORMED, "rank", **attributes)
     case(109, "w_rank", op, [inputs[0], inputs[1][0], inputs[2]], MALFORMED, "rank", **attributes)
     case(109, "w_size", op, [inputs[0], inputs[1][:, 1:], inputs[2]], MALFORMED, str(inputs[1].shape[1] - 1), **attributes)
     case(109, "r_size", op, [*inputs[:2], inputs[2][:, :, 1:]], MALFORMED, "3", **attributes)
     case(109, "hidden_size", op, inputs, MALFORMED, "'hidden_size'", "5", "4", hidden_size=5)
-    case(109, "activation", op, inputs, UNSUPPORTED, "'Foo'", activations=["Foo"] * (3 if op == "LSTM" else 2), **attributes)
+    for number in (0, -4, 1 << 40):
+        case(109, f"hidden_size_{number}", op, inputs, MALFORMED, "'hidden_size'", str(number), "want 1", hidden_size=number)
+    for number in (0.0, -1.0):
+        case(109, f"clip_{number}", op, inputs, MALFORMED, "'clip'", f"{number:g}", "more than 0", clip=number, **attributes)
+    case(109, "hidden_0", op, [inputs[0], floats(1, 0, 3), floats(1, 0, 0)], MALFORMED, "R has rows of 0")
+    case(109, "activation", op, inputs, UNSUPPORTED, "'Foo'", activations=["Foo"] * {"LSTM": 3, "GRU": 2, "RNN": 1}[op], **attributes)
     case(109, "bias", op, [*inputs, floats(1, 3)], MALFORMED, "3", **attributes)
 case(109, "condition_rank", "Where", [[3], D, D], MALFORMED, "f32", "bool")
 case(110, "epsilon_nan", "BatchNormalization", [X, *C], MALFORMED, "'epsilon'", epsilon=NAN)
