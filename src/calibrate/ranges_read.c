@@ -243,6 +243,30 @@ static void find_ends(const tare_range *range, int *lowest, int *highest) {
         }
 }
 
+/* Numbers counted in the bin of this one; a bin of zeros has two pages. */
+static uint64_t count_at(const tare_range *range, float number) {
+    const int place = place_of(number), magnitude = place < 0 ? -place : place;
+    const int binade = magnitude / TARE_RANGE_BINS, bin = magnitude % TARE_RANGE_BINS;
+    if (place == 0) return range->zeros;
+    const uint64_t *page = range->page[(place < 0) * 256 + binade];
+    return page ? page[bin] : 0;
+}
+
+/* Every extreme is one of the numbers that were counted. */
+static tare_status check_extremes(const reader *r, const tare_range *range, const char *key, const tare_extreme *list) {
+    const uint64_t count = range->samples < TARE_RANGE_EXTREMES ? range->samples : TARE_RANGE_EXTREMES;
+    for (uint64_t i = 0; i < count; i++) {
+        const float number = list[i].value;
+        if (number < range->min || number > range->max)
+            return tare_fail(r->err, TARE_E_MALFORMED, "'%s': item %" PRIu64 " is %.9g, not in %.9g…%.9g", key, i,
+                             (double)number, (double)range->min, (double)range->max);
+        if (!count_at(range, number))
+            return tare_fail(r->err, TARE_E_MALFORMED, "'%s': item %" PRIu64 " is %.9g, where nothing is counted", key,
+                             i, (double)number);
+    }
+    return TARE_OK;
+}
+
 /* The mean of so many extremes lies between the least and the greatest of all numbers. */
 static bool is_plausible(const tare_sum *sum, const tare_range *range) {
     const double mean = tare_sum_value(sum) / (double)range->samples;
@@ -281,6 +305,8 @@ static tare_status check_ends(const reader *r, const tare_range *range) {
     if (range->lowest[0].value != range->min || range->highest[0].value != range->max)
         return tare_fail(r->err, TARE_E_MALFORMED,
                          "'lowest' or 'highest' begins with another number than 'min' or 'max'");
+    TARE_TRY(check_extremes(r, range, "lowest", range->lowest));
+    TARE_TRY(check_extremes(r, range, "highest", range->highest));
     if (!is_plausible(&range->sample_min, range) || !is_plausible(&range->sample_max, range))
         return tare_fail(r->err, TARE_E_MALFORMED,
                          "'sum_of_minima' or 'sum_of_maxima' is not between %" PRIu64 " times 'min' and 'max'",
