@@ -27,13 +27,6 @@ typedef struct tare_debugging {
 } tare_debugging;
 extern TARE_API const tare_field tare_debugging_fields[];
 
-/* Options of quantizing that would help most, as the command line has them ("--keep-float", "conv1"); the strings live as
- * long as the report. count 0: there is nothing to recommend. */
-typedef struct tare_advice {
-    const char *options[8];
-    size_t count;
-} tare_advice;
-
 /* Where the accuracy goes: which nodes cost the worst output most, as measured without their rounding on a few samples, then
  * node by node what each loses by itself (local) and what has come together there (accumulated). `quantized` is compared
  * with `model`, both opened, the latter optimized. options, judging, work, advice and log may be NULL. */

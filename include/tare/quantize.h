@@ -63,6 +63,7 @@ TARE_API tare_status tare_ranges_tell(const tare_ranges *ranges, const char *pat
 typedef struct tare_measuring {
     const tare_samples *holdout; /* on these instead; NULL: none */
     double fail_below;           /* dB; an output below, or not measured, gives TARE_E_GATE; 0: no gate */
+    tare_advice *advice;         /* where much was lost: options that may lose less. NULL: not wanted */
 } tare_measuring;
 
 /* Quantizes a copy of the model, which tare_model_optimize went over. Its ranges come from the samples, or are `ranges` of

@@ -19,6 +19,13 @@ TARE_API void tare_report_free(tare_report *report); /* NULL is fine */
 TARE_API const char *tare_report_text(tare_report *report, size_t columns, int colour);
 TARE_API const char *tare_report_json(tare_report *report);
 
+/* Options of quantizing that would help most, as the command line has them ("--keep-float", "conv1"); the strings live as
+ * long as the report. count 0: there is nothing to recommend. */
+typedef struct tare_advice {
+    const char *options[8];
+    size_t count;
+} tare_advice;
+
 /* Adds commands to go on with, a line each. TARE_E_LIMIT: no memory; the report is still to be freed. */
 TARE_API tare_status tare_report_add_next(tare_report *report, const char *const *commands, size_t count,
                                           tare_error *err);

@@ -8,6 +8,7 @@
 #include "api/quantize_options.h"
 #include "api/sized.h"
 #include "api/stage.h"
+#include "api/verdict.h"
 #include "report/flows.h"
 
 /* Says which file it was. */
@@ -156,12 +157,68 @@ static bool is_synthetic(const tare_quantizing *q, const tare_ranges *used) {
            (q->holdout && tare_samples_are_synthetic(q->holdout));
 }
 
+/* Names, types and shapes of a model without samples. */
+static tare_status list_declared(tare_quantizing *q, tare_error *err) {
+    const tare_graph *graph = q->model->graph;
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        const tare_value *value = graph->inputs.at[i];
+        char shape[128];
+        if (value->constant) continue;
+        tare_shape_print(shape, sizeof shape, &value->shape, q->model->symbols.at);
+        const tare_quantize_input in = { .contract = { .input = value->name,
+                                                       .type = tare_dtype_name(value->dtype),
+                                                       .shape = tare_arena_strdup(q->arena, shape),
+                                                       .dims = value->shape },
+                                         .lo = 0,
+                                         .hi = -1 };
+        if (!in.contract.shape || !tare_vec_push(q->arena, &q->said->inputs, in)) return tare_fail_memory(err, 0);
+    }
+    return TARE_OK;
+}
+
+/* The first sample's numbers are known where ranges have none of the input. */
+static tare_status list_inputs(tare_quantizing *q, const tare_ranges *used, tare_error *err) {
+    const tare_samples *samples = q->samples ? q->samples : q->holdout;
+    const tare_contract *contracts;
+    size_t count = 0;
+    if (samples) TARE_TRY(tare_samples_contracts(samples, q->arena, &contracts, &count, err));
+    if (!samples) TARE_TRY(list_declared(q, err));
+    for (size_t i = 0; i < count; i++) {
+        const tare_quantize_input in = { .contract = contracts[i],
+                                         .lo = contracts[i].lo,
+                                         .hi = contracts[i].hi,
+                                         .seen = 1,
+                                         .is_first = tare_samples_count(samples) > 1 };
+        if (!tare_vec_push(q->arena, &q->said->inputs, in)) return tare_fail_memory(err, 0);
+    }
+    for (size_t i = 0; i < q->said->inputs.count; i++) {
+        tare_quantize_input *in = &q->said->inputs.at[i];
+        const tare_range *range = used ? tare_ranges_find(used, in->contract.input) : NULL;
+        if (range && range->min <= range->max)
+            in->lo = range->min, in->hi = range->max, in->seen = tare_ranges_samples(used), in->is_first = false;
+    }
+    return TARE_OK;
+}
+
+/* What is quantized already. */
+static void count_scales(tare_quantizing *q) {
+    tare_for_nodes (node, q->model->graph) {
+        for (int i = 0; i < node->output_count; i++) {
+            if (!node->outputs[i]) continue;
+            q->said->computed++;
+            q->said->had_scales += node->outputs[i]->quant != NULL;
+        }
+    }
+}
+
 static tare_status find_out(tare_quantizing *q, const tare_model *quantized, const tare_parts *parts,
                             const tare_ranges *used, tare_error *err) {
     q->said->samples = q->samples ? tare_samples_count(q->samples) : 0;
     q->said->has_ranges = q->ranges != NULL;
     q->said->calibrated = used ? tare_ranges_samples(used) : 0;
     q->said->is_synthetic = is_synthetic(q, used);
+    count_scales(q);
+    TARE_TRY(list_inputs(q, used, err));
     return measure(q, quantized, parts, err);
 }
 
@@ -231,8 +288,8 @@ static tare_status tell(const tare_quantized *said, tare_report **out, tare_erro
     return TARE_OK;
 }
 
-static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare_model **out, tare_model **calibrated,
-                                     tare_report **report, tare_error *err) {
+static tare_status quantize_and_tell(tare_quantizing *q, const tare_measuring *measuring, tare_model **out,
+                                     tare_model **calibrated, tare_report **report, tare_error *err) {
     tare_quantized said = { .model = q->model,
                             .target = q->options.target->name,
                             .method = q->options.method ? q->options.method : tare_method_at(0)->name };
@@ -243,9 +300,10 @@ static tare_status quantize_and_tell(tare_quantizing *q, double fail_below, tare
     q->said = &said;
     q->log = &l.log;
     TARE_TRY(quantize(q, out, calibrated, err));
+    TARE_TRY(tare_verdict_add(q, measuring ? measuring->advice : NULL, err));
     if (l.failed) return tare_fail_memory(err, 0);
     TARE_TRY(tell(&said, report, err));
-    return gate(&said, fail_below, err);
+    return gate(&said, measuring ? measuring->fail_below : 0, err);
 }
 
 tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const tare_model *model,
@@ -266,8 +324,8 @@ tare_status tare_model_quantize(tare_model **out, tare_model **calibrated, const
     q.options.skip_nonfinite = calibration && calibration->skip_nonfinite;
     if (status == TARE_OK) status = tare_calibrate_options_from(&q.calibrate, calibration, work, err);
     if (status == TARE_OK)
-        status = report ? quantize_and_tell(&q, measuring ? measuring->fail_below : 0, &made, wanted, report, err)
-                        : quantize(&q, &made, wanted, err);
+        status =
+            report ? quantize_and_tell(&q, measuring, &made, wanted, report, err) : quantize(&q, &made, wanted, err);
     if (status == TARE_OK || status == TARE_E_GATE) {
         *out = made;
         if (calibrated) *calibrated = before;

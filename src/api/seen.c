@@ -31,7 +31,7 @@ void tare_seen_look(tare_seen *seen, const tare_value *value, const tare_tensor 
     seen->count = (uint64_t)tare_shape_elements(&tensor->shape);
     if (tensor->dtype == TARE_STRING) return;
     const bool ranks = tare_dtype_is_float(tensor->dtype) && is_vector(&tensor->shape, seen->count) &&
-                       tare_output_is_class(value, &tensor->shape);
+                       tare_output_is_class(tare_output_class(value), &tensor->shape);
     for (size_t i = 0; i < seen->count; i++) {
         const double number = tare_dtype_f64_at(tensor->dtype, tensor->data, i);
         if (!isfinite(number)) {

@@ -47,17 +47,26 @@ static const tare_field *find(const tare_field *const *tables, const char *name)
     return NULL;
 }
 
+/* Is the option among the words? What was given stands back then, but for a list, which grows. */
+static bool is_said(const char *const *words, const tare_field *field) {
+    if (field->type == TARE_FIELD_STRINGS) return false;
+    for (; *words; words++)
+        if (!strncmp(*words, "--", 2) && !strcmp(*words + 2, field->name)) return true;
+    return false;
+}
+
 char *cli_next_command(const cli_call *call, const char *const *words, const tare_field *const *tables) {
     command c = { .text = malloc(64), .room = 64 };
     put(&c, "tare", 4);
-    for (; *words; words++) put_word(&c, *words);
+    for (size_t i = 0; words[i]; i++) put_word(&c, words[i]);
     for (int i = 0; i < call->argument_count && strcmp(call->arguments[i], "--"); i++) {
         const char *argument = call->arguments[i];
         const tare_field *field = strncmp(argument, "--", 2) ? NULL : find(tables, argument + 2);
         if (!field) continue;
-        put_word(&c, argument);
-        const bool has_value = strchr(argument, '=') || field->type == TARE_FIELD_BOOL;
-        if (!has_value && i + 1 < call->argument_count) put_word(&c, call->arguments[++i]);
+        const bool has_value = strchr(argument, '=') || field->type == TARE_FIELD_BOOL, is_new = !is_said(words, field);
+        if (is_new) put_word(&c, argument);
+        if (!has_value && i + 1 < call->argument_count && is_new) put_word(&c, call->arguments[i + 1]);
+        i += !has_value;
     }
     return c.text;
 }

@@ -1,5 +1,7 @@
 /* Verb quantize: the main job. */
 
+#include <stdlib.h>
+
 #include "cli.h"
 
 typedef struct record {
@@ -37,6 +39,7 @@ typedef struct job {
     tare_samples *samples, *holdout;
     tare_ranges *ranges;
     tare_report *report;
+    tare_advice advice;
 } job;
 
 static tare_status open_samples(tare_samples **out, const cli_call *call, const tare_model *model,
@@ -69,17 +72,36 @@ static tare_status save(const job *j, const cli_call *call, tare_error *err) {
     return status == TARE_OK ? tare_model_save(j->quantized, r->output, call->log, err) : status;
 }
 
-/* What the report says at its end: the file, and where to look further. What was not written, debug quantizes again. */
+/* Where to look further: debug, which quantizes again what was not written; and what may lose less, if much was lost. */
+static tare_status add_next(const job *j, const cli_call *call, bool is_written, tare_error *err) {
+    const record *r = call->record;
+    const tare_field *const tables[] = { cli_recipe_fields,       tare_data_fields,         tare_preprocess_fields,
+                                         tare_calibration_fields, tare_quantization_fields, NULL };
+    const tare_field *const of_data[] = { cli_recipe_fields, tare_data_fields, tare_preprocess_fields, NULL };
+    const char *const debug[] = { "debug", call->operands[0], is_written ? r->output : NULL, NULL };
+    const char *quantize[16] = { "quantize", call->operands[0] };
+    size_t count = 2;
+    for (size_t i = 0; i < j->advice.count; i++) quantize[count++] = j->advice.options[i];
+    quantize[count++] = "-o", quantize[count] = "better.onnx";
+    char *commands[] = { cli_next_command(call, debug, is_written ? of_data : tables),
+                         cli_next_command(call, quantize, tables) };
+    const bool is_whole = commands[0] && commands[1];
+    tare_status status = is_whole ? TARE_OK : cli_fail(err, TARE_E_LIMIT, "out of memory");
+    if (is_whole)
+        status = tare_report_add_next(j->report, (const char *const[]){ commands[0], commands[1] },
+                                      j->advice.count ? 2 : 1, err);
+    free(commands[0]);
+    free(commands[1]);
+    return status;
+}
+
+/* What the report says at its end: the file, and what to do next. */
 static tare_status tell_written(const job *j, const cli_call *call, bool is_written, tare_error *err) {
     const record *r = call->record;
-    const tare_field *const tables[] = { cli_recipe_fields,        tare_data_fields,
-                                         tare_preprocess_fields,   is_written ? NULL : tare_calibration_fields,
-                                         tare_quantization_fields, NULL };
-    const char *const words[] = { "debug", call->operands[0], is_written ? r->output : NULL, NULL };
     tare_status status = r->stages && is_written ? tare_report_add_stages(j->report, r->stages, err) : TARE_OK;
     if (status == TARE_OK) status = tare_report_add_written(j->report, j->model, is_written ? r->output : NULL, err);
     if (status != TARE_OK) return status;
-    return j->samples ? cli_add_next(call, words, tables, j->report, err) /* debug needs data */
+    return j->samples ? add_next(j, call, is_written, err) /* debug needs data */
                       : tare_report_add_next(j->report, NULL, 0, err);
 }
 
@@ -97,7 +119,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     job j = { .model = NULL };
     tare_status status = open_all(&j, call, err);
-    const tare_measuring measuring = { .holdout = j.holdout, .fail_below = r->fail_below };
+    const tare_measuring measuring = { .holdout = j.holdout, .fail_below = r->fail_below, .advice = &j.advice };
     if (status == TARE_OK)
         status =
             tare_model_quantize(&j.quantized, r->stages ? &j.calibrated : NULL, j.model, j.samples, j.ranges,

@@ -1,4 +1,6 @@
 /* Verb run: outputs, and any value, of a model on samples. */
+#include <string.h>
+
 #include "cli.h"
 
 typedef struct record {
@@ -39,6 +41,20 @@ static tare_status open_samples(const cli_call *call, const tare_model *model, t
                      tare_samples_count(*samples));
 }
 
+/* A float model that ran on many samples can be quantized with them; what a quantized one gave stands beside the float
+ * model, whose name is not known. */
+static tare_status add_next(const cli_call *call, const tare_model *model, tare_report *report, tare_error *err) {
+    const record *r = call->record;
+    const tare_field *const tables[] = { tare_data_fields, tare_preprocess_fields, tare_open_fields, NULL };
+    const bool is_quantized = !strcmp(tare_model_stage(model), "quantized");
+    if (!report || !r->data.data.count) return report ? tare_report_add_next(report, NULL, 0, err) : TARE_OK;
+    if (is_quantized)
+        return cli_add_next(call, (const char *const[]){ "compare", "FLOAT.onnx", r->output, NULL }, tables, report,
+                            err);
+    return cli_add_next(call, (const char *const[]){ "quantize", call->operands[0], "-o", "quantized.onnx", NULL },
+                        tables, report, err);
+}
+
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
@@ -49,6 +65,7 @@ static tare_status run(const cli_call *call, tare_error *err) {
     if (status == TARE_OK)
         status = tare_model_run(model, samples, &r->backend, &r->run, &r->judging, &r->work, r->output, &report,
                                 call->log, err);
+    if (status == TARE_OK) status = add_next(call, model, report, err);
     tare_samples_close(samples);
     tare_model_free(model);
     return cli_print_verdict(call, report, status, err);

@@ -156,7 +156,9 @@ static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
                 met->bits[i] |= job->workers[w].met[p].bits[i];
         tare_total_finish(&job->totals[p], met, &pair->said.metrics);
         memcpy(pair->said.hits, job->totals[p].hits, sizeof pair->said.hits);
-        pair->said.is_class |= job->totals[p].samples && job->totals[p].classes == job->totals[p].samples;
+        const tare_total *total = &job->totals[p];
+        const bool are_vectors = total->samples && total->classes == total->samples;
+        pair->said.is_class = pair->classes == TARE_CLASS_YES || (pair->classes == TARE_CLASS_BY_SHAPE && are_vectors);
         is_judged = is_judged || pair->said.hits[0].samples;
     }
     return job->labels && !is_judged ? tare_labels_fail_fit(job->labels, err) : TARE_OK;

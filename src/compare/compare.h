@@ -106,9 +106,11 @@ typedef struct tare_compare_options {
         *like; /* behind the activations that it went behind, by the names of its other side; NULL */
 } tare_compare_options;
 
-/* Is an output of this shape one number a class, as far as can be told: the last of one or two dimensions, the channels of one
- * pixel, or what a softmax makes? Either may be NULL: not known. */
-bool tare_output_is_class(const tare_value *value, const tare_shape *shape);
+/* Is an output one number a class, as far as the operators before it tell (classes.c says how)? NULL: a dump's, not known. */
+typedef enum tare_class { TARE_CLASS_NO, TARE_CLASS_BY_SHAPE, TARE_CLASS_YES } tare_class;
+tare_class tare_output_class(const tare_value *value);
+/* And with a tensor of this shape. */
+bool tare_output_is_class(tare_class class, const tare_shape *shape);
 
 /* Compares b with the reference a. samples: NULL when both are dumps, else what the models get; a dump must have each
  * sample's id. A value of two shapes is an error that names it, and so is a pair of sides without a common value. */

@@ -142,10 +142,10 @@ static void describe(tare_pair *pair) {
     pair->said.other = strcmp(pair->key[0], pair->key[1]) ? pair->key[1] : NULL;
     pair->said.value = of;
     pair->said.is_output = !reference || reference->is_output;
+    pair->classes = tare_output_class(reference);
     if (!producer) return;
     pair->said.node = producer->name;
     pair->said.op = producer->type;
-    pair->said.is_class = tare_output_is_class(reference, NULL);
 }
 
 static bool has_numbers(const tare_pair *pair, int s) {

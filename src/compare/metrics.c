@@ -135,14 +135,6 @@ static void count_top1(tare_tally *tally, const tare_tensor *a, const tare_tenso
     }
 }
 
-bool tare_output_is_class(const tare_value *value, const tare_shape *shape) {
-    const tare_node *producer = value ? value->producer : NULL;
-    if (tare_node_is(producer, "Softmax") || tare_node_is(producer, "LogSoftmax")) return true;
-    if (!shape) return false;
-    if (shape->rank == 1 || shape->rank == 2) return shape->dim[shape->rank - 1] > 1;
-    return shape->rank == 4 && shape->dim[1] > 1 && shape->dim[2] == 1 && shape->dim[3] == 1;
-}
-
 void tare_tally_clear(tare_tally *tally) {
     *tally = (tare_tally){ .capacity = tally->capacity, .channel = tally->channel };
 }
@@ -159,7 +151,7 @@ tare_status tare_tally_set(tare_tally *tally, const tare_tensor *a, const tare_t
         capacity = channels;
     }
     tally->is_set = true;
-    tally->is_class = tare_output_is_class(NULL, shape);
+    tally->is_class = tare_output_is_class(TARE_CLASS_BY_SHAPE, shape);
     tally->count = (uint64_t)tare_shape_elements(shape);
     tally->channels = channels;
     tally->capacity = capacity;

@@ -28,6 +28,7 @@ typedef struct tare_pair {
     tare_compared said;
     const char *key[2];         /* the name on each side */
     const tare_value *value[2]; /* NULL: a dump's */
+    tare_class classes;         /* by the reference */
     const tare_node *behind;    /* both tensors are taken through this activation; NULL: none */
     int moved;                  /* the side whose tensor is brought to the other's form by `alias`; -1: neither */
     tare_alias alias;           /* other form = factor * tensor + offset, its dimension i being permutation[i] here */

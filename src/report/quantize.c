@@ -7,7 +7,9 @@
 
 #include "graph/graph.h"
 
-enum { GROUPS_SHOWN = 3, NAMES_SHOWN = 2, OPS_SHOWN = 4, OUTPUTS_SHOWN = 5 }; /* in the text; JSON has all */
+/* In the text; JSON has all. */
+enum { GROUPS_SHOWN = 3, NAMES_SHOWN = 2, INPUTS_SHOWN = 3, OPS_SHOWN = 4, OUTPUTS_SHOWN = 5 };
+enum { COLUMNS = 5 }; /* of the loss */
 
 typedef unsigned long long ull;
 
@@ -37,6 +39,70 @@ static void tell_samples(tare_report *report, const tare_quantized *q) {
     tare_report_set(report, o, "measured_on", tare_json_text(measured_on[q->on]));
     tare_report_set(report, o, "synthetic", json_boolean(q->is_synthetic));
     tare_report_set(report, root, "samples", o);
+}
+
+/* ---- what goes in ---- */
+
+static void tell_input(tare_report *report, const tare_quantize_input *in) {
+    const tare_contract *c = &in->contract;
+    char seen[96] = "";
+    if (in->lo <= in->hi)
+        snprintf(seen, sizeof seen, "; seen%s: %.4g to %.4g", in->is_first ? " in the first sample" : "", in->lo,
+                 in->hi);
+    tare_report_fact(report, "input", "'%s' %s %s%s%s%s%s%s", c->input, c->shape, c->type, c->layout ? " " : "",
+                     c->layout ? c->layout : "", c->text ? ": " : "", c->text ? c->text : "", seen);
+}
+
+static json_t *floats_json(tare_report *report, const tare_floats *floats) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < floats->count; i++) tare_report_push(report, list, tare_json_real((double)floats->at[i]));
+    return list;
+}
+
+static json_t *steps_json(tare_report *report, const tare_contract *c) {
+    json_t *o = json_object();
+    tare_report_set(report, o, "color", tare_json_text(c->color));
+    tare_report_set(report, o, "yuv_range", tare_json_text(c->yuv_range));
+    tare_report_set(report, o, "resize", tare_json_text(c->resize));
+    tare_report_set(report, o, "resize_by", tare_json_text(c->resize_by));
+    tare_report_set(report, o, "fit", tare_json_text(c->fit));
+    tare_report_set(report, o, "pad", floats_json(report, &c->pad));
+    tare_report_set(report, o, "crop", tare_json_text(c->crop));
+    tare_report_set(report, o, "divide_by_255", json_boolean(c->is_unit));
+    tare_report_set(report, o, "mean", floats_json(report, &c->mean));
+    tare_report_set(report, o, "std", floats_json(report, &c->std));
+    tare_report_set(report, o, "scale", c->scale != 0 ? tare_json_real(c->scale) : json_null());
+    return o;
+}
+
+static json_t *input_json(tare_report *report, const tare_quantize_input *in) {
+    const tare_contract *c = &in->contract;
+    const bool is_seen = in->lo <= in->hi;
+    json_t *o = json_object(), *shape = json_array();
+    for (int i = 0; i < c->dims.rank; i++)
+        tare_report_push(report, shape, c->dims.dim[i] < 0 ? json_null() : json_integer(c->dims.dim[i]));
+    tare_report_set(report, o, "type", tare_json_text(c->type));
+    tare_report_set(report, o, "shape", shape);
+    tare_report_set(report, o, "layout", tare_json_text(c->layout));
+    tare_report_set(report, o, "data", tare_json_text(c->source));
+    tare_report_set(report, o, "ignored", tare_json_text(c->ignored));
+    tare_report_set(report, o, "preprocess", c->source ? steps_json(report, c) : json_null());
+    tare_report_set(report, o, "min", is_seen ? tare_json_real(in->lo) : json_null());
+    tare_report_set(report, o, "max", is_seen ? tare_json_real(in->hi) : json_null());
+    tare_report_set(report, o, "seen_samples", tare_json_count(is_seen ? in->seen : 0));
+    return o;
+}
+
+static void tell_inputs(tare_report *report, const tare_quantized *q) {
+    json_t *inputs = json_object();
+    for (size_t i = 0; i < q->inputs.count; i++) {
+        const tare_quantize_input *in = &q->inputs.at[i];
+        if (i < INPUTS_SHOWN) tell_input(report, in);
+        tare_report_set(report, inputs, in->contract.input, input_json(report, in));
+    }
+    if (q->inputs.count > INPUTS_SHOWN)
+        tare_report_fact(report, "", "and %zu more; --json has all", q->inputs.count - INPUTS_SHOWN);
+    tare_report_set(report, tare_report_root(report), "inputs", inputs);
 }
 
 /* ---- nodes ---- */
@@ -121,14 +187,31 @@ static void tell_nodes(tare_report *report, const tare_quantized *q) {
 
 /* ---- what it costs ---- */
 
+bool tare_loss_has_bad_sqnr(const tare_output_loss *loss) {
+    return !loss->metrics.is_exact && loss->metrics.sqnr_db < TARE_LOSS_BAD_DB;
+}
+
+bool tare_loss_has_bad_top1(const tare_output_loss *loss) {
+    return loss->is_class && 100 * loss->metrics.top1 < TARE_LOSS_BAD_TOP1;
+}
+
+/* A cell that stands out where its number is bad. */
+static const char *marked(char cell[TARE_CELL_SIZE + 2], const char *number, bool is_bad) {
+    snprintf(cell, TARE_CELL_SIZE + 2, "%s%s%s", is_bad ? TARE_MARK_BAD : "", number, is_bad ? TARE_MARK_END : "");
+    return cell;
+}
+
 static void loss_row(tare_table *table, const tare_output_loss *loss) {
     const tare_metrics *m = &loss->metrics;
-    char cell[3][TARE_CELL_SIZE], top1[TARE_CELL_SIZE] = "", worst[160] = "";
+    char cell[3][TARE_CELL_SIZE], top1[TARE_CELL_SIZE] = "", worst[160] = "", mark[2][TARE_CELL_SIZE + 2];
     if (loss->is_class && !isnan(m->top1)) tare_cell_share(top1, m->top1);
     if (m->worst_sample && !m->is_exact && !isnan(m->sqnr_worst_db))
         snprintf(worst, sizeof worst, "%.100s: %s", m->worst_sample, tare_cell_db(cell[2], m->sqnr_worst_db));
-    tare_table_row(table, (const char *const[]){ loss->name, tare_cell_db(cell[0], m->sqnr_db),
-                                                 tare_cell_number(cell[1], "%.6f", m->cosine), top1, worst });
+    tare_table_row(
+        table, (const char *const[]){ loss->name,
+                                      marked(mark[0], tare_cell_db(cell[0], m->sqnr_db), tare_loss_has_bad_sqnr(loss)),
+                                      tare_cell_number(cell[1], "%.6f", m->cosine), worst,
+                                      marked(mark[1], top1, tare_loss_has_bad_top1(loss)) });
 }
 
 /* The worst output that is not among the `count` picked; what cannot be told is worse than all. */
@@ -145,13 +228,19 @@ static size_t pick_worst(const tare_quantized *q, const size_t *picked, size_t c
 }
 
 static void tell_table(tare_report *report, const tare_quantized *q) {
-    static const char *const on[] = { "", " held out", " that calibrate, as they are too few to hold some out",
-                                      " of --holdout", "" };
-    static const char *const headings[] = { "output", "SQNR dB", "cosine", "same top-1", "worst sample, dB" };
+    static const char *const on[][2] = { { "", "" },
+                                         { " held out", "s held out" },
+                                         { ", the one that calibrates", "s, those that calibrate" },
+                                         { " of --holdout", "s of --holdout" },
+                                         { "", "s" } };
+    static const char *const headings[COLUMNS] = { "output", "SQNR dB", "cosine", "worst sample, dB", "same top-1" };
     const bool some = q->on == TARE_MEASURED_HELD_OUT && q->measured < q->held;
-    tare_report_fact(report, "loss", "of int8 against float, on %llu%s sample%s%s", (ull)q->measured,
-                     some ? " evenly spread" : "", tare_plural(q->measured, "", "s"), on[q->on]);
-    tare_table *table = tare_report_table(report, 5, headings, "<>>><", 0);
+    tare_report_fact(report, "loss", "of int8 against float, on %llu%s sample%s", (ull)q->measured,
+                     some ? " evenly spread" : "", tare_plural(q->measured, on[q->on][0], on[q->on][1]));
+    size_t columns = COLUMNS - 1; /* top-1 only where there are classes */
+    for (size_t i = 0; i < q->outputs.count; i++)
+        if (q->outputs.at[i].is_class) columns = COLUMNS;
+    tare_table *table = tare_report_table(report, columns, headings, "<>><>", 0);
     const size_t count = q->outputs.count, shown = count > OUTPUTS_SHOWN ? OUTPUTS_SHOWN : count;
     size_t picked[OUTPUTS_SHOWN];
     for (size_t i = 0; i < shown; i++) {
@@ -217,6 +306,11 @@ void tare_report_quantized(tare_report *report, const tare_quantized *q) {
     tare_report_set(report, root, "model", tare_json_text(q->model->path));
     tare_report_set(report, root, "target", tare_json_text(q->target));
     tare_report_set(report, root, "method", tare_json_text(q->method));
+    tare_report_set(report, root, "had_scales", tare_json_count(q->had_scales));
+    if (q->had_scales)
+        tare_report_fact(report, "is already", "quantized: %zu of %zu computed value%s scales, which stay",
+                         q->had_scales, q->computed, tare_plural(q->computed, " has", "s have"));
+    tell_inputs(report, q);
     tell_samples(report, q);
     tell_nodes(report, q);
     tell_loss(report, q);

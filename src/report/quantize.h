@@ -5,6 +5,7 @@
 #include "compare/compare.h"
 #include "quantize/quantize.h"
 #include "report/report.h"
+#include "samples/samples.h"
 
 /* ORDER: measured on. Which samples the loss was measured on. */
 typedef enum tare_measured_on {
@@ -21,6 +22,20 @@ typedef struct tare_output_loss {
     tare_metrics metrics;
 } tare_output_loss;
 
+/* What is bad: a tenth of the signal is 20 dB; top-1 only counts for classes. */
+enum { TARE_LOSS_BAD_DB = 15, TARE_LOSS_BAD_TOP1 = 95 /* percent */ };
+bool tare_loss_has_bad_sqnr(const tare_output_loss *loss);
+bool tare_loss_has_bad_top1(const tare_output_loss *loss);
+
+/* What goes into the model: the contract (of a model without samples only name, type and shape) and the lowest and highest
+ * number that so many samples had; lo > hi: not seen. */
+typedef struct tare_quantize_input {
+    tare_contract contract;
+    double lo, hi;
+    uint64_t seen;
+    bool is_first; /* the first of several: others are not known */
+} tare_quantize_input;
+
 typedef struct tare_quantize_warning {
     const char *text;
     bool is_told; /* while it happened */
@@ -30,9 +45,11 @@ typedef struct tare_quantized {
     const tare_model *model; /* float; what is named here must live as long as the report is being filled */
     const char *target, *method;
     uint64_t samples, calibrated, held,
-        measured;      /* given; that ranges come from in the end; kept out first; measured */
-    bool is_synthetic; /* some of all these */
-    bool has_ranges;   /* they were made before */
+        measured;                /* given; that ranges come from in the end; kept out first; measured */
+    bool is_synthetic;           /* some of all these */
+    bool has_ranges;             /* they were made before */
+    size_t had_scales, computed; /* computed values that had scales before, and all of them; 0: the model was float */
+    TARE_VEC(tare_quantize_input) inputs;
     tare_measured_on on;
     const char *why_not; /* it could not be measured; NULL */
     TARE_VEC(tare_output_loss) outputs;

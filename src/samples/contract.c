@@ -14,7 +14,7 @@ static void find_extremes(tare_contract *c, const tare_tensor *tensor) {
         if (x > c->hi) c->hi = x;
         sum += x;
     }
-    c->mean = count ? sum / (double)count : 0;
+    c->average = count ? sum / (double)count : 0;
 }
 
 tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const tare_tensor *first, tare_arena *arena,
@@ -24,6 +24,7 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
     const tare_dtype dtype = data->kind == TARE_DATA_RAW ? data->raw_dtype : feed->npy.dtype;
     const bool has_pixels = is_picture || dtype == TARE_U8 || data->kind == TARE_DATA_RANDOM;
     tare_text text = { .arena = arena };
+    tare_picture_shape picture;
     char shape[128];
     tare_shape_print(shape, sizeof shape, &first->shape, NULL);
     if (data->kind == TARE_DATA_RANDOM) tare_text_puts(&text, "synthetic, ");
@@ -33,7 +34,11 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
                             .shape = tare_arena_strdup(arena, shape),
                             .source = data->text,
                             .text = text.at,
-                            .ignored = data->ignored };
+                            .ignored = data->ignored,
+                            .dims = first->shape };
+    if (is_picture && tare_picture_shape_of(&picture, &first->shape, &feed->plan))
+        out->layout = picture.is_last ? "nhwc" : "nchw";
+    tare_preplan_list(out, &feed->plan, is_picture, has_pixels, arena);
     find_extremes(out, first);
     return out->shape && !text.failed ? TARE_OK : tare_fail_memory(err, 0);
 }

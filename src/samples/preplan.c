@@ -269,3 +269,24 @@ void tare_preplan_print(tare_text *text, const tare_preplan *plan, bool is_pictu
     if (plan->layout != TARE_SAMPLE_LAYOUT_MODEL) tare_text_printf(text, ", layout %s", layout_names[plan->layout]);
     print_normalize(text, &plan->normalize, is_picture, has_pixels);
 }
+
+void tare_preplan_list(tare_contract *c, const tare_preplan *plan, bool is_picture, bool has_pixels,
+                       tare_arena *arena) {
+    const tare_normalize *n = &plan->normalize;
+    c->mean = (tare_floats){ n->mean, n->mean_count }, c->std = (tare_floats){ n->std, n->std_count };
+    c->scale = (double)n->scale;
+    c->is_unit = n->is_given && n->unit && has_pixels;
+    if (plan->layout != TARE_SAMPLE_LAYOUT_MODEL) c->layout = layout_names[plan->layout];
+    if (!is_picture) return;
+    c->color = color_names[plan->color == TARE_COLOR_AS_IS ? TARE_COLOR_RGB : plan->color];
+    if (plan->color >= TARE_COLOR_NV12) c->yuv_range = range_names[plan->yuv_range];
+    if (plan->resize_width > 0) {
+        c->resize = plan->resize_height > 0 ? tare_arena_printf(arena, "%dx%d", plan->resize_width, plan->resize_height)
+                                            : tare_arena_printf(arena, "%d", plan->resize_width);
+        c->resize_by = method_names[plan->method];
+    }
+    if (plan->crop_width > 0) c->crop = tare_arena_printf(arena, "%dx%d", plan->crop_width, plan->crop_height);
+    if (plan->fit == TARE_FIT_NONE) return;
+    c->fit = fit_names[plan->fit];
+    c->pad = (tare_floats){ plan->pad, plan->pad_count == 3 ? 3 : 1 };
+}

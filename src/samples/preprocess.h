@@ -57,6 +57,9 @@ tare_status tare_preprocess_picture(tare_tensor **out, tare_image *image, tare_p
                                     const tare_preplan *plan, const tare_value *input, tare_arena *arena,
                                     tare_error *err);
 
+/* The same step by step, into the contract. */
+void tare_preplan_list(tare_contract *contract, const tare_preplan *plan, bool is_picture, bool has_pixels,
+                       tare_arena *arena);
 /* In words: "color rgb, resize 224x224 (pillow, bilinear), …"; "numbers as they are" when nothing is done.
  * `has_pixels`: the numbers are 0…255, so normalize.unit holds. */
 void tare_preplan_print(tare_text *text, const tare_preplan *plan, bool is_picture, bool has_pixels);

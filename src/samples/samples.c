@@ -438,7 +438,7 @@ static tare_status print_contracts(const tare_samples *s, tare_text *text, tare_
         tare_text_printf(text, "input '%s' %s %s from %s: %s; '%s' has ", c->input, c->shape, c->type, c->source,
                          c->text, id);
         if (c->lo <= c->hi)
-            tare_text_printf(text, "min %.6g mean %.6g max %.6g\n", c->lo, c->mean, c->hi);
+            tare_text_printf(text, "min %.6g mean %.6g max %.6g\n", c->lo, c->average, c->hi);
         else
             tare_text_puts(text, "no elements\n");
     }

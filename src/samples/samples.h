@@ -54,7 +54,15 @@ typedef struct tare_contract {
     const char *input, *type, *shape; /* of a sample */
     const char *source, *text;        /* --data's; "color rgb, resize 224x224 (pillow, bilinear), …" */
     const char *ignored;              /* other entries of a directory, in words; NULL: none */
-    double lo, mean, hi;              /* of the first sample; lo > hi: it has no numbers that could be compared */
+    tare_shape dims;
+    /* The same step by step; NULL, 0: not done, or not told. */
+    const char *layout; /* nchw, nhwc */
+    const char *color, *yuv_range, *resize, *resize_by, *fit,
+        *crop; /* of pictures; "224x224", "256": the shorter side */
+    tare_floats pad, mean, std;
+    double scale;
+    bool is_unit;           /* pixels are divided by 255 before that */
+    double lo, average, hi; /* of the first sample; lo > hi: it has no numbers that could be compared */
 } tare_contract;
 /* One per input that has data. */
 tare_status tare_samples_contracts(const tare_samples *samples, tare_arena *arena, const tare_contract **out,

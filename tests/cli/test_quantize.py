@@ -7,6 +7,7 @@ import shlex
 import numpy as np
 import onnx
 import pytest
+from PIL import Image
 from bench import f32, model, node
 from program import check_error, run_program
 
@@ -77,7 +78,74 @@ def test_too_few_to_hold_out(tmp_path):
     assert said["samples"]["held_out"] == 0 and said["samples"]["measured"] == 9
     assert said["samples"]["measured_on"] == "calibration"
     text = tare("quantize", MODEL, "--data", IMAGES, "--samples", "9", "-o", tmp_path / "q.onnx")
-    assert "too few to hold some out" in " ".join(text.split())
+    assert "on 9 samples, those that calibrate" in text
+    assert "9 samples to calibrate on are few, and the loss was measured on the same" in " ".join(text.split())
+
+
+def test_inputs_are_told(tmp_path):
+    """What goes in, step by step, and the numbers it came to over all samples."""
+    said = told("quantize", MODEL, "--data", listed(tmp_path / "list.txt", PATHS[:12]), "--resize", "8x8:opencv",
+                "--mean", "128", "--std", "64", "-o", tmp_path / "q.onnx")
+    pixels = np.stack([np.asarray(Image.open(path).convert("L"), np.float32) for path in PATHS[:12]])
+    assert pixels.shape == (12, 8, 8)
+    assert said["inputs"] == {"image": {
+        "type": "f32", "shape": [1, 1, 8, 8], "layout": "nchw", "data": str(tmp_path / "list.txt"), "ignored": None,
+        "preprocess": {"color": "rgb", "yuv_range": None, "resize": "8x8", "resize_by": "opencv", "fit": None, "pad": [],
+                       "crop": None, "divide_by_255": False, "mean": [128], "std": [64], "scale": None},
+        "min": (pixels.min() - 128) / 64, "max": (pixels.max() - 128) / 64, "seen_samples": 12}}
+    assert said["had_scales"] == 0
+
+
+def test_a_bad_result_is_a_warning(tmp_path):
+    """And what comes next are commands that work, of the very files."""
+    ruin = ["quantize", MODEL, "--data", IMAGES, "--scale", "1", "--method", "percentile", "--percentile", "51"]
+    said = told(*ruin, "-o", tmp_path / "q.onnx")
+    (loss,) = said["outputs"].values()
+    assert loss["sqnr_db"] < 15
+    assert f"int8 loses much at 'logits': {loss['sqnr_db']:.2f} dB" in said["warnings"][-1]
+    debug, again = map(shlex.split, said["next"])
+    assert debug[:4] == ["tare", "debug", str(MODEL), str(tmp_path / "q.onnx")]
+    assert "--method mse" in said["next"][1] and "percentile --" not in said["next"][1]
+    again[again.index("better.onnx")] = tmp_path / "better.onnx"
+    better = told(*again[1:])
+    assert better["warnings"] == [] and len(better["next"]) == 1
+    assert "  warning " not in tare(*again[1:])
+
+
+def test_what_has_scales_is_told(tmp_path):
+    tare("quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx")
+    said = told("quantize", tmp_path / "q.onnx", "--data", IMAGES, "-o", tmp_path / "again.onnx")
+    assert said["had_scales"] > 5
+    assert f"quantized: {said['had_scales']} of" in tare("quantize", tmp_path / "q.onnx", "-o", tmp_path / "again.onnx")
+
+
+CLASSES = {  # nodes behind x of [1, 4], what y is, and whether its largest number is a class
+    "logits": ([node("MatMul", "x w", "m"), node("Add", "m b", "y")], ["N", 4], True),
+    "scores": ([node("MatMul", "x w", "m"), node("Sigmoid", "m", "y")], ["N", 4], True),
+    "softmax": ([node("Softmax", "x", "y")], ["N", 4], True),
+    "spelled_softmax": ([node("Exp", "x", "e"), node("ReduceSum", "e axis", "s"), node("Div", "e s", "y")],
+                        ["N", 4], True),
+    "features": ([node("MatMul", "x w", "m"), node("Relu", "m", "y")], ["N", 4], False),
+    "boxes": ([node("Reshape", "x rows", "r"), node("MatMul", "r w1", "y")], [4, 4], False),
+    "decoded_boxes": ([node("MatMul", "x w", "m"), node("Split", "m", "p q", axis=1), node("Exp", "q", "size"),
+                       node("Concat", "p size", "y", axis=1)], ["N", 4], False),
+    "number_a_sample": ([node("MatMul", "x w1", "m"), node("ReduceMean", "m", "y", axes=[1], keepdims=0)], ["N"], False),
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_is_a_class(name, bench):
+    nodes, shape, is_class = CLASSES[name]
+    first = 1 if name == "boxes" else "N"
+    constants = {"w": np.eye(4, dtype=np.float32), "b": f32([1, 2, 3, 4]), "w1": f32([[1, 2, 3, 4]] if name == "boxes"
+                 else np.eye(4)), "rows": np.array([4, 1]), "axis": np.array([1])}
+    used = {key: value for key, value in constants.items() if any(key in each.input for each in nodes)}
+    net = bench.save(model(nodes, {"x": [first, 4]}, "y", used))
+    x = np.random.default_rng(3).normal(size=(12, 4)).astype(np.float32)
+    data = bench.samples({"x": x[:, None] if name == "boxes" else x})
+    compared = json.loads(bench.call("compare", net, net, "--data", data, "--json").out)
+    ((_, output),) = find_outputs(compared).items()
+    assert output["is_class"] is is_class
 
 
 def test_auto_measures_on_what_it_did_not_try(tmp_path):

@@ -24,6 +24,7 @@ RUNS = {
     "tare-ranges-seen/1": [["calibrate", DIGITS, *DATA, "-o", "{ranges}"], ["merge", "{ranges}", "-o", "{out}.ranges"]],
     "tare-quantize/1": [["quantize", DIGITS, *DATA, "--keep-float", "conv0", "--stages", "{out}.stages",
                          "--int-outputs", "-o", "{out}.onnx"],
+                        ["quantize", DIGITS, *DATA, "--resize", "8x8:fit", "--mean", "128", "--std", "64", "-o", "{out}.onnx"],
                         ["quantize", "{biased}", "--data", "random:2", "-o", "{out}.onnx"]],
     "tare-compare/1": [["compare", DIGITS, "{int8}", "--nodes", *DATA, *LABELS, *METRIC],
                        ["compare", "{raw}", "{other}", "--data", "random:2", "--nodes"]],

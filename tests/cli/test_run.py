@@ -113,8 +113,8 @@ def figures(bench, net, data, out, *options):
 
 def test_figures_of_outputs(bench):
     """Of one sample the largest scores, of many how often each class has the largest; the same for any threads."""
-    net = bench.save(model([node("Identity", "x", "y"), node("Reshape", "x s", "map")], {"x": [1, 7]}, "y map",
-                           {"s": np.array([1, 1, 7, 1])}))
+    net = bench.save(model([node("MatMul", "x w", "y"), node("Reshape", "y s", "map")], {"x": [1, 7]}, "y map",
+                           {"s": np.array([1, 1, 7, 1]), "w": np.eye(7, dtype=np.float32)}))
     x = np.random.default_rng(5).normal(size=(40, 1, 7)).astype(np.float32)
     told = [figures(bench, net, ["--data", bench.samples({"x": x})], bench.new(""), "--threads", str(threads))
             for threads in (1, 2)]
