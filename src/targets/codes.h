@@ -88,6 +88,18 @@ tare_status tare_join_codes_prepare(tare_join_codes **out, const tare_int_node *
                                     tare_error *err);
 tare_status tare_join_codes_run(const tare_call *call, tare_error *err);
 
+/* ---- table_codes.c: functions of one number ---- */
+
+/* The numbers of 256 codes, by byte; the codes of 256 numbers; and Q(DQ(code)) from one scale to another. */
+void tare_dequantize_bytes(float *numbers, const tare_quant *quant, const tare_kernels *kernels);
+void tare_quantize_bytes(uint8_t *table, const float *numbers, const tare_quant *quant, const tare_kernels *kernels);
+void tare_requantize_bytes(uint8_t *table, const tare_quant *from, const tare_quant *to, const tare_kernels *kernels);
+/* Inputs beside the data that are no single constant numbers. */
+const char *tare_table_codes_refuses(const tare_int_node *n);
+/* A table of the node's own f32 loop between DQ and Q. */
+tare_status tare_table_codes_prepare(const tare_int_node *n, tare_prepare *prepare, tare_error *err);
+tare_status tare_table_codes_run(const tare_call *call, tare_error *err);
+
 /* ---- row_codes.c: Softmax and the like, row by row along the node's `axis` ---- */
 
 /* A row of `count` codes, `stride` apart; `to` may be `from`. */

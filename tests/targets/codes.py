@@ -75,6 +75,11 @@ class Builder:
         self.inputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[self.dtype], shape))
         return self.dequantize(name, self.parameters(name, scale, zero))
 
+    def condition(self, name, shape):
+        self.feeds[name] = self.rng.random(shape) < 0.5
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.BOOL, shape))
+        return name
+
     def operand(self, name, shape, **quant):
         """An input, or now and then a constant."""
         if self.rng.random() < 0.85:
@@ -90,12 +95,13 @@ class Builder:
         self.nodes[-1].output[0] = "before"
         self.nodes.append(helper.make_node(name, ["before", *inputs], ["real"]))
 
-    def finish(self, scale, zero, opset=17):
+    def finish(self, scale, zero, opset=17, infers=True):
         self.nodes.append(helper.make_node("QuantizeLinear", ["real", *self.parameters("y", scale, zero)], ["y"]))
         output = helper.make_tensor_value_info("y", ONNX_TYPES[self.dtype], None)
         graph = helper.make_graph(self.nodes, "g", self.inputs, [output], self.constants)
         self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-        self.model = onnx.shape_inference.infer_shapes(self.model)
+        if infers:
+            self.model = onnx.shape_inference.infer_shapes(self.model)
         return self.model
 
 
