@@ -4,26 +4,6 @@
 #include "ops/as_f32.h"
 #include "ops/product.h"
 
-/* Which matrices are multiplied; a right side that is the same for all makes one product of all rows on the left. */
-typedef struct geometry {
-    int64_t rows, columns, depth;
-    int rank;
-    int64_t dim[TARE_RANK_MAX], a_stride[TARE_RANK_MAX], b_stride[TARE_RANK_MAX]; /* of the leading dimensions */
-    int64_t a_count, b_count;                                                     /* matrices */
-} geometry;
-
-/* The dimensions of one side as matrices: a vector gets its 1. */
-static tare_shape widen(const tare_shape *shape, bool is_left) {
-    if (shape->rank != 1) return *shape;
-    return (tare_shape){ .rank = 2, .dim = { is_left ? 1 : shape->dim[0], is_left ? shape->dim[0] : 1 } };
-}
-
-static tare_shape leading(const tare_shape *shape) {
-    tare_shape lead = *shape;
-    lead.rank -= 2;
-    return lead;
-}
-
 static tare_status infer(tare_node *node, tare_error *err) {
     tare_dtype dtype;
     unsigned types = TARE_TYPES_FLOAT | 1u << TARE_S32 | 1u << TARE_U32 | 1u << TARE_S64 | 1u << TARE_U64;
@@ -34,13 +14,13 @@ static tare_status infer(tare_node *node, tare_error *err) {
     if (a.rank == 0 || b.rank == 0)
         return tare_fail(err, TARE_E_MALFORMED, "input %d is a scalar, want a matrix", a.rank == 0 ? 0 : 1);
     bool is_row = a.rank == 1, is_column = b.rank == 1;
-    a = widen(&a, true);
-    b = widen(&b, false);
+    a = tare_matmul_widen(&a, true);
+    b = tare_matmul_widen(&b, false);
     int64_t depth = a.dim[a.rank - 1], other = b.dim[b.rank - 2];
     if (depth >= 0 && other >= 0 && depth != other)
         return tare_fail(err, TARE_E_MALFORMED, "rows of %lld numbers meet columns of %lld", (long long)depth,
                          (long long)other);
-    tare_shape a_lead = leading(&a), b_lead = leading(&b);
+    tare_shape a_lead = tare_matmul_leading(&a), b_lead = tare_matmul_leading(&b);
     if (!tare_shape_broadcast(&y, &a_lead, &b_lead)) {
         char left[128], right[128];
         tare_shape_print(left, sizeof left, &a_lead, NULL);
@@ -66,35 +46,8 @@ static uint64_t macs(const tare_node *node) {
     return (uint64_t)tare_shape_elements(&y) * (uint64_t)a.dim[a.rank - 1];
 }
 
-/* Row-major strides in matrices, 0 where the side is broadcast. */
-static void set_strides(int64_t *strides, const tare_shape *lead, const geometry *g) {
-    int64_t next = 1;
-    for (int i = g->rank - 1, own = lead->rank - 1; i >= 0; i--, own--) {
-        int64_t dim = own >= 0 ? lead->dim[own] : 1;
-        strides[i] = dim == 1 ? 0 : next;
-        next *= dim;
-    }
-}
-
-static geometry measure(const tare_shape *a_shape, const tare_shape *b_shape) {
-    tare_shape a = widen(a_shape, true), b = widen(b_shape, false), all, a_lead = leading(&a), b_lead = leading(&b);
-    geometry g = { .rows = a.dim[a.rank - 2], .depth = a.dim[a.rank - 1], .columns = b.dim[b.rank - 1] };
-    tare_shape_broadcast(&all, &a_lead, &b_lead);
-    g.a_count = tare_shape_elements(&a_lead);
-    g.b_count = tare_shape_elements(&b_lead);
-    if (g.b_count == 1) {
-        g.rows *= g.a_count;
-        return g;
-    }
-    g.rank = all.rank;
-    for (int i = 0; i < all.rank; i++) g.dim[i] = all.dim[i];
-    set_strides(g.a_stride, &a_lead, &g);
-    set_strides(g.b_stride, &b_lead, &g);
-    return g;
-}
-
 typedef struct state {
-    geometry geometry;
+    tare_matmul geometry;
     const float *packed; /* NULL: in each run, in the scratch */
     size_t scratch;
     float lo, hi;
@@ -103,10 +56,10 @@ typedef struct state {
 static tare_status prepare(tare_prepare *p, tare_error *err) {
     state *s = tare_arena_alloc(p->arena, 1, sizeof *s);
     if (!s) return tare_fail_memory(err, sizeof *s);
-    *s = (state){ .geometry = measure(&p->inputs[0]->shape, &p->inputs[1]->shape),
+    *s = (state){ .geometry = tare_matmul_measure(&p->inputs[0]->shape, &p->inputs[1]->shape),
                   .lo = p->clamp_lo,
                   .hi = p->clamp_hi };
-    const geometry *g = &s->geometry;
+    const tare_matmul *g = &s->geometry;
     const tare_tensor *b = p->inputs[1];
     size_t one = tare_packed_f32_size((size_t)g->depth, (size_t)g->columns), size;
     p->state = s;
@@ -128,22 +81,17 @@ static tare_status prepare(tare_prepare *p, tare_error *err) {
 
 static tare_status run_f32(const tare_call *call, tare_error *err) {
     const state *s = call->state;
-    const geometry *g = &s->geometry;
+    const tare_matmul *g = &s->geometry;
     tare_product product = { .rows = (size_t)g->rows,
                              .columns = (size_t)g->columns,
                              .depth = (size_t)g->depth,
-                             .rank = g->rank,
+                             .matrices = g->matrices,
                              .a = call->inputs[0]->data,
                              .b = s->packed,
                              .c = call->outputs[0]->data,
                              .lo = s->lo,
                              .hi = s->hi };
     (void)err;
-    for (int i = 0; i < g->rank; i++) {
-        product.dim[i] = g->dim[i];
-        product.a_stride[i] = g->a_stride[i];
-        product.b_stride[i] = g->b_stride[i];
-    }
     if (!s->packed) {
         tare_product_pack(call->scratch, call->inputs[1]->data, (size_t)g->b_count, product.depth, product.columns,
                           product.columns, 1, call->pool);
@@ -155,7 +103,7 @@ static tare_status run_f32(const tare_call *call, tare_error *err) {
 
 /* Other types, plainly. Whole numbers wrap; those of 32 bits are the lower half of the sum in 64. */
 #define PLAIN(name, type, sum_type)                                                                                    \
-    static void multiply_##name(const geometry *g, const void *left, const void *right, void *to) {                    \
+    static void multiply_##name(const tare_matmul *g, const void *left, const void *right, void *to) {                 \
         const type *a = left, *b = right;                                                                              \
         type *c = to;                                                                                                  \
         for (int64_t m = 0; m < g->rows; m++) {                                                                        \
@@ -172,19 +120,14 @@ PLAIN(32, uint32_t, uint64_t)
 PLAIN(64, uint64_t, uint64_t)
 
 static void run_plain(const tare_call *call) {
-    const geometry *g = &((const state *)call->state)->geometry;
+    const tare_matmul *g = &((const state *)call->state)->geometry;
     size_t size = tare_dtype_size(call->outputs[0]->dtype);
     size_t a_size = (size_t)(g->rows * g->depth) * size, b_size = (size_t)(g->depth * g->columns) * size;
     size_t c_size = (size_t)(g->rows * g->columns) * size;
-    int64_t count = 1;
-    for (int i = 0; i < g->rank; i++) count *= g->dim[i];
+    const int64_t count = tare_matrices_count(&g->matrices);
     for (int64_t matrix = 0; matrix < count; matrix++) {
-        int64_t rest = matrix, a_matrix = 0, b_matrix = 0;
-        for (int i = g->rank - 1; i >= 0; i--) {
-            a_matrix += rest % g->dim[i] * g->a_stride[i];
-            b_matrix += rest % g->dim[i] * g->b_stride[i];
-            rest /= g->dim[i];
-        }
+        int64_t a_matrix, b_matrix;
+        tare_matrices_find(&g->matrices, matrix, &a_matrix, &b_matrix);
         const char *a = (const char *)call->inputs[0]->data + (size_t)a_matrix * a_size;
         const char *b = (const char *)call->inputs[1]->data + (size_t)b_matrix * b_size;
         char *c = (char *)call->outputs[0]->data + (size_t)matrix * c_size;

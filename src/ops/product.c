@@ -24,16 +24,11 @@ static void multiply(void *context, size_t index, size_t thread) {
     size_t part = index % j->parts, tile = index / j->parts % j->tiles, matrix = index / j->parts / j->tiles;
     size_t first = piece(p->rows, tile, j->tiles), rows = piece(p->rows, tile + 1, j->tiles) - first;
     size_t panels = (p->columns + TARE_PANEL - 1) / TARE_PANEL, column = piece(panels, part, j->parts) * TARE_PANEL;
-    size_t end = piece(panels, part + 1, j->parts) * TARE_PANEL, rest = matrix;
-    int64_t a_matrix = 0, b_matrix = 0;
+    size_t end = piece(panels, part + 1, j->parts) * TARE_PANEL;
+    int64_t a_matrix, b_matrix;
     const float *a[TILE_ROWS];
     (void)thread;
-    for (int i = p->rank - 1; i >= 0; i--) {
-        int64_t at = (int64_t)(rest % (size_t)p->dim[i]);
-        rest /= (size_t)p->dim[i];
-        a_matrix += at * p->a_stride[i];
-        b_matrix += at * p->b_stride[i];
-    }
+    tare_matrices_find(&p->matrices, (int64_t)matrix, &a_matrix, &b_matrix);
     for (size_t r = 0; r < rows; r++) a[r] = p->a + ((size_t)a_matrix * p->rows + first + r) * p->depth;
     j->kernels->gemm_f32(&(tare_gemm_f32_args){
         .rows = rows,
@@ -50,9 +45,9 @@ static void multiply(void *context, size_t index, size_t thread) {
 }
 
 void tare_product_run(const tare_product *product, const tare_kernels *kernels, tare_pool *pool) {
-    size_t threads = tare_pool_size(pool), matrices = 1, wanted = 4 * threads;
+    size_t threads = tare_pool_size(pool), wanted = 4 * threads;
     size_t panels = (product->columns + TARE_PANEL - 1) / TARE_PANEL;
-    for (int i = 0; i < product->rank; i++) matrices *= (size_t)product->dim[i];
+    const size_t matrices = (size_t)tare_matrices_count(&product->matrices);
     if (matrices == 0 || product->rows == 0 || product->columns == 0) return;
     job j = { product, kernels, (product->rows + TILE_ROWS - 1) / TILE_ROWS, 1 };
     if (threads > 1 && matrices * j.tiles < wanted) {

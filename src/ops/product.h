@@ -5,12 +5,11 @@
 #include "base/threads.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
+#include "ops/matrices.h"
 
 typedef struct tare_product {
     size_t rows, columns, depth;
-    /* Matrix i of c, counted row-major over dim, is the product of a's and b's matrices Σ index * stride. */
-    int rank;
-    int64_t dim[TARE_RANK_MAX], a_stride[TARE_RANK_MAX], b_stride[TARE_RANK_MAX];
+    tare_matrices matrices;
     const float *a;    /* rows × depth each */
     const float *b;    /* tare_packed_f32_size(depth, columns) floats each, packed */
     const float *bias; /* of the columns, padded to whole panels; NULL: none */

@@ -157,16 +157,19 @@ static tare_status read_inputs(const tare_lay *l, const tare_int_node *n, tare_l
     return TARE_OK;
 }
 
+/* quant NULL: real numbers come out. */
 static tare_status make_output(const tare_lay *l, tare_step *step, tare_value *value, const tare_quant *quant,
                                tare_error *err) {
-    tare_plan_value *real, *codes;
+    tare_plan_value *real, *made;
     const tare_layout layout = value->shape.rank < 3 ? TARE_LAYOUT_FIRST : step->call.layout;
     const tare_shape laid = tare_layout_shape(&value->shape, layout);
     TARE_TRY(tare_lay_value(l, value, &real, err));
-    TARE_TRY(codes_of(l, real, &codes, err));
-    step->outputs[0] = tare_slot_new(l->plan, quant->code, &laid, layout, TARE_STORED_SLAB);
+    made = real;
+    if (quant) TARE_TRY(codes_of(l, real, &made, err));
+    step->outputs[0] = tare_slot_new(l->plan, quant ? quant->code : value->dtype, &laid, layout, TARE_STORED_SLAB);
     if (!step->outputs[0]) return tare_fail_memory(err, 0);
-    codes->slot[layout] = step->outputs[0];
+    if (!quant) step->made[0] = made;
+    made->slot[layout] = step->outputs[0];
     return TARE_OK;
 }
 
@@ -187,7 +190,7 @@ static tare_status lay(const tare_lay *l, const tare_int_node *n, const tare_int
     tare_lay_take(l, step, &p);
     l->plan->on_codes++;
     TARE_TRY(tare_lay_value(l, output, &made, err));
-    return made->tapped ? tare_lay_form(l, made, err) : TARE_OK;
+    return made->tapped && n->output ? tare_lay_form(l, made, err) : TARE_OK;
 }
 
 tare_status tare_lay_codes(const tare_lay *l, tare_node *node, size_t index, bool *done, tare_error *err) {

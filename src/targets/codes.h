@@ -60,6 +60,14 @@ tare_status tare_conv_codes_prepare(const tare_int_node *n, tare_requant_kind ki
                                     tare_prepare *prepare, tare_error *err);
 tare_status tare_conv_codes_run(const tare_call *call, tare_error *err);
 
+/* ---- product_codes.c: MatMul and Gemm ---- */
+
+/* A second input of 8 bits, a constant with a scale per column or one, else with one; a bias as Conv's. */
+const char *tare_product_codes_refuses(const tare_int_node *n);
+tare_status tare_product_codes_prepare(const tare_int_node *n, tare_requant_kind kind, tare_conv_ratio *ratio,
+                                       tare_prepare *prepare, tare_error *err);
+tare_status tare_product_codes_run(const tare_call *call, tare_error *err);
+
 /* ---- sum_codes.c: Add, and Add by two tables of s32 ---- */
 
 /* Runs `work` over the two broadcast operands; its context is a tare_pair_job. */

@@ -30,11 +30,12 @@ typedef struct tare_int_node {
 /* How profiles of a target compute an op on codes: a file targets/<target>/<op>.c each, whose head states rounding, source
  * and what it was checked against. Tensors hold codes where n->inputs has a scale. */
 typedef struct tare_int_row {
-    unsigned profiles; /* bit i: the target's i-th */
-    unsigned codes;    /* types of data: 1u << TARE_U8 | … */
-    bool mixes;        /* inputs and output may have different ones */
-    /* Why this node stays in float, in constant words; NULL: it is computed on codes. Called when data inputs and output
-     * have codes of these types with one finite scale above 0 each. NULL: nothing more to ask. */
+    unsigned profiles;  /* bit i: the target's i-th */
+    unsigned codes;     /* types of data: 1u << TARE_U8 | … */
+    bool mixes;         /* inputs and output may have different ones */
+    bool gives_numbers; /* the output may be real */
+    /* Why this node stays in float, in constant words; NULL: it is computed on codes. Called when data inputs, but a
+     * product's second one, and output have codes of these types with one finite scale above 0 each. NULL: nothing more to ask. */
     const char *(*refuses)(const tare_int_node *n);
     /* Once per plan; packs weights, makes tables. prepare->clamp has the activation that is part of the node. */
     tare_status (*prepare)(const tare_int_node *n, tare_prepare *prepare, tare_error *err);

@@ -74,13 +74,14 @@ static const char *check_quant(const tare_quant *quant, const tare_int_row *row)
 }
 
 static const char *check_data(const tare_int_row *row, const tare_int_node *n) {
-    if (!n->output) return "its output is not quantized";
-    const char *why = check_quant(n->output, row);
+    if (!n->output && !row->gives_numbers) return "its output is not quantized";
+    const char *why = n->output ? check_quant(n->output, row) : NULL;
     for (int i = 0; !why && i < n->node->input_count; i++) {
         if (!n->node->inputs[i] || !tare_node_input_is_data(n->node, i)) continue;
+        if (i == 1 && n->node->op->quant.has_weight) continue; /* activations too have what weights may have */
         if (!n->inputs[i]) return "an input is not quantized";
         why = check_quant(n->inputs[i], row);
-        if (!why && n->inputs[i]->code != n->output->code && !row->mixes)
+        if (!why && n->output && n->inputs[i]->code != n->output->code && !row->mixes)
             why = "its input and output code types differ";
     }
     return why;

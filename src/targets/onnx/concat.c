@@ -6,8 +6,7 @@
 static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *err) {
     tare_join_codes *join;
     TARE_TRY(tare_join_codes_prepare(&join, n, p, err));
-    for (int i = 0; i < p->input_count; i++)
-        tare_requantize_bytes(join[i].table, n->inputs[i], n->output, p->kernels);
+    for (int i = 0; i < p->input_count; i++) tare_requantize_bytes(join[i].table, n->inputs[i], n->output, p->kernels);
     return TARE_OK;
 }
 

@@ -14,8 +14,7 @@ static tare_status prepare(const tare_int_node *n, tare_prepare *p, tare_error *
     if (!s) return tare_fail_memory(err, sizeof *s);
     for (int k = 0; k < BRANCHES; k++) {
         tare_requantize_bytes(s->table[k], n->inputs[1 + k], n->output, p->kernels);
-        for (int i = 0; i < 256 && tare_codes_are_alike(n->inputs[1 + k], n->output); i++)
-            s->table[k][i] = (uint8_t)i;
+        for (int i = 0; i < 256 && tare_codes_are_alike(n->inputs[1 + k], n->output); i++) s->table[k][i] = (uint8_t)i;
     }
     p->state = s;
     return TARE_OK;
