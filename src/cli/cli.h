@@ -109,6 +109,8 @@ tare_status cli_add_next(const cli_call *call, const char *const *words, const t
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);
 bool cli_colour(FILE *stream);
+/* "KIND: TEXT" on stderr; on a terminal in lines that fit it. */
+void cli_say(const char *kind, const char *text);
 size_t cli_columns(void); /* of the terminal that stdout is; 0: it is none */
 
 #endif

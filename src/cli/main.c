@@ -107,7 +107,7 @@ static void claim_streams(void) {
 static int finish(tare_status status, const tare_error *err) {
     const bool lost = fflush(stdout) || ferror(stdout);
     const bool is_closed = lost && errno == EPIPE;
-    if (status != TARE_OK && err->text[0]) fprintf(stderr, "error: %s\n", err->text);
+    if (status != TARE_OK && err->text[0]) cli_say("error", err->text);
     if (is_closed) return status == TARE_OK ? 128 + SIGPIPE : (int)status;
     const char *why = errno == ENOSPC  ? "no space left on the device"
                       : errno == EBADF ? "is closed"

@@ -18,10 +18,34 @@ bool cli_colour(FILE *stream) {
     return !(off && *off) && is_able(stream);
 }
 
-size_t cli_columns(void) {
+static size_t columns_of(int stream) {
     struct winsize size;
-    if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) return size.ws_col;
-    return isatty(STDOUT_FILENO) ? 80 : 0;
+    if (isatty(stream) && !ioctl(stream, TIOCGWINSZ, &size) && size.ws_col >= 40) return size.ws_col;
+    return isatty(stream) ? 80 : 0;
+}
+
+size_t cli_columns(void) { return columns_of(STDOUT_FILENO); }
+
+/* Code points, one a column. */
+static size_t width_of(const char *text, size_t bytes) {
+    size_t width = 0;
+    for (size_t i = 0; i < bytes; i++) width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return width;
+}
+
+void cli_say(const char *kind, const char *text) {
+    static const size_t hang = 2; /* of lines that go on */
+    const size_t columns = columns_of(STDERR_FILENO);
+    size_t at = strlen(kind) + 1;
+    fprintf(stderr, "%s:", kind);
+    while (*text) {
+        const size_t bytes = strcspn(text, " "), width = width_of(text, bytes);
+        const bool is_full = columns && at + 1 + width > columns && at > hang;
+        fprintf(stderr, "%s%.*s", is_full ? "\n  " : " ", (int)bytes, text);
+        at = (is_full ? hang : at + 1) + width;
+        text += bytes + (text[bytes] == ' ');
+    }
+    fputc('\n', stderr);
 }
 
 /* The bar in hand; there is one terminal. */
@@ -80,7 +104,7 @@ static void show_line(void *context, tare_log_level level, const char *text) {
     const cli_common *common = context;
     if (level == TARE_LOG_NOTE && !common->verbose) return;
     clear_bar();
-    fprintf(stderr, "%s: %s\n", level == TARE_LOG_WARNING ? "warning" : "note", text);
+    cli_say(level == TARE_LOG_WARNING ? "warning" : "note", text);
 }
 
 tare_log cli_log(const cli_common *common) {

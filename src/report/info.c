@@ -176,9 +176,22 @@ static void tell_quantized(tare_report *report, const tare_info *info) {
 
 /* ---- nodes ---- */
 
+/* A file that was quantized here has "x" behind its Q and DQ, and "x_raw" before them: the value that both are is known as x. */
+static const char *known_name(const tare_value *value) {
+    static const char suffix[] = "_raw";
+    const tare_model *model = value->graph->model;
+    const size_t length = strlen(value->name), bare = length - (sizeof suffix - 1);
+    tare_alias alias;
+    if (length < sizeof suffix || strcmp(value->name + bare, suffix) != 0) return value->name;
+    const char *name = tare_arena_copy(model->arena, value->name, bare);
+    const bool is_alias = name && tare_model_resolve(model, name, &alias) && !strcmp(alias.target, value->name);
+    return is_alias ? name : value->name;
+}
+
 static json_t *names(tare_report *report, tare_value *const *values, int count) {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) tare_report_push(report, list, tare_json_text(values[i] ? values[i]->name : NULL));
+    for (int i = 0; i < count; i++)
+        tare_report_push(report, list, tare_json_text(values[i] ? known_name(values[i]) : NULL));
     return list;
 }
 
@@ -254,8 +267,8 @@ static void tell_value(tare_report *report, tare_table *table, json_t *all, cons
     tare_report_set(report, o, "shape", tare_json_shape(report, &value->shape, model));
     tare_report_set(report, o, "constant", json_boolean(value->constant != NULL));
     if (quant) tell_quant(report, o, quant, &cells);
-    tare_report_set(report, all, value->name, o);
-    tare_table_row(table, (const char *const[]){ value->name, tare_dtype_name(quant ? quant->code : value->dtype),
+    tare_report_set(report, all, known_name(value), o);
+    tare_table_row(table, (const char *const[]){ known_name(value), tare_dtype_name(quant ? quant->code : value->dtype),
                                                  shape_cell(shape, &value->shape, model), cells.axis, cells.scale,
                                                  cells.zero, cells.origin });
 }

@@ -145,6 +145,8 @@ def test_the_bundled_example(bench):
     values = bench.tell("info", out, "--values")["values"]
     quantized = [value for value in values.values() if "origin" in value]
     assert len(quantized) == 15
+    computed = {name for name, value in bench.tell("info", DIGITS, "--values")["values"].items() if not value["constant"]}
+    assert computed == {name for name, value in values.items() if not value["constant"]}  # by the names that they had
     for value in quantized:
         assert len(value["scale"]) == len(value["zero_point"]) >= 1
         assert value["code"] in ("u8", "s8", "s32")

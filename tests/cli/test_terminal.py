@@ -128,3 +128,17 @@ def test_examples_of_help_are_real(verb, tare):
             for word in words:
                 if word.startswith("-") and word != "-":
                     assert re.search(rf"^  (-\w, )?{re.escape(word)}\b|^  {re.escape(word)}, ", own, re.M), (line, word)
+
+
+def test_long_warnings_and_errors_are_wrapped(tmp_path):
+    """On a terminal; in a pipe each is one line, for programs."""
+    quantize = ["quantize", DIGITS, "--data", IMAGES, "-o", tmp_path / "q.onnx"]
+    lines = on_terminal(*quantize, TERM="dumb").splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("warning: input 'image': pixels go in as they are"))
+    assert 60 < len(lines[at]) <= 80 and lines[at + 1].startswith("  ") and lines[at + 2].endswith("0...255 is right")
+    assert max(map(len, lines[at:at + 3])) <= 80
+    wide = on_terminal(*quantize, TERM="dumb", columns=300).splitlines()
+    assert " ".join(line.strip() for line in lines[at:at + 3]) == wide[at]
+    wrong = on_terminal("quantize", DIGITS, "--data", IMAGES, "-o", "q.onnx", "--method", "kl", "-q",
+                        status=2).splitlines()
+    assert len(wrong) == 2 and max(map(len, wrong)) <= 80

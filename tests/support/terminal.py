@@ -9,7 +9,7 @@ from fcntl import ioctl
 from program import find_program
 
 
-def on_terminal(*arguments, columns=80, cwd=None, **environment):
+def on_terminal(*arguments, columns=80, cwd=None, status=0, **environment):
     """What a terminal of that width gets, stdout and stderr together."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -26,6 +26,6 @@ def on_terminal(*arguments, columns=80, cwd=None, **environment):
             if not part:
                 break
             parts.append(part)
-        assert running.wait(60) == 0
+        assert running.wait(60) == status
     os.close(ours)
     return b"".join(parts).decode()
