@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tare/model.h>
 
+#include "api/inputs.h"
 #include "base/file.h"
 #include "formats/format.h"
 
@@ -14,10 +15,12 @@ static bool is_own_file(const tare_model *model, const char *path) {
     return false;
 }
 
-static tare_status check_folder(const char *path, tare_error *err) {
+tare_status tare_output_check_folder(const char *path, tare_error *err) {
     char folder[TARE_LOCATION_MAX];
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) : 0;
+    size_t length = strlen(path);
+    while (length && path[length - 1] == '/') length--; /* of a directory that is to be made */
+    while (length && path[length - 1] != '/') length--;
+    if (length) length--;
     if (!length || length >= sizeof folder)
         return TARE_OK; /* a file here, or in the root; the system's word on the rest */
     snprintf(folder, sizeof folder, "%.*s", (int)length, path);
@@ -28,13 +31,24 @@ static tare_status check_folder(const char *path, tare_error *err) {
 tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err) {
     if (is_own_file(model, path))
         return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
-    return check_folder(path, err);
+    return tare_output_check_folder(path, err);
+}
+
+/* With a name that would do. */
+static tare_status refuse_name(const char *path, tare_error *err) {
+    const size_t length = strlen(path);
+    if (tare_path_is_directory(path))
+        return tare_fail(err, TARE_E_USAGE, "%s: is a directory; name the file in it: %s%smodel.onnx", path, path,
+                         length && path[length - 1] == '/' ? "" : "/");
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    const size_t stem = dot && (!slash || dot > slash + 1) && dot > path ? (size_t)(dot - path) : length;
+    return tare_fail(err, TARE_E_USAGE,
+                     "%s: the extension names no format that tare writes; there is: .onnx, so name it %.*s.onnx", path,
+                     (int)(stem < 512 ? stem : 512), path);
 }
 
 tare_status tare_model_check_path(const tare_model *model, const char *path, tare_error *err) {
-    if (!tare_format_to_write(path))
-        return tare_fail(err, TARE_E_USAGE, "%s: the extension names no format that tare writes; there is: .onnx",
-                         path);
+    if (!tare_format_to_write(path)) return refuse_name(path, err);
     return tare_model_check_inputs(model, path, err);
 }
 

@@ -1,5 +1,6 @@
 /* Models from files: read, made canonical, their shapes inferred, open dimensions set as asked. */
 #include <string.h>
+#include <strings.h>
 #include <tare/model.h>
 
 #include "base/file.h"
@@ -125,12 +126,41 @@ static tare_status fail_directory(const char *path, tare_error *err) {
     return err->status;
 }
 
+/* How others' files become ONNX, by extension; NULL: not known. */
+static const char *advice_for(const char *path) {
+    static const char torch[] = "export it: torch.onnx.export(model, sample, \"model.onnx\")";
+    static const char keras[] = "python -m tf2onnx.convert makes ONNX of it (--keras, --saved-model, --graphdef)";
+    static const char samples[] = "samples go behind --data, the model comes first";
+    static const char *const known[][2] = {
+        { ".pt", torch },
+        { ".pth", torch },
+        { ".ckpt", torch },
+        { ".safetensors", torch },
+        { ".tflite", "python -m tf2onnx.convert --tflite model.tflite --output model.onnx makes ONNX of a float one" },
+        { ".h5", keras },
+        { ".keras", keras },
+        { ".pb", keras },
+        { ".engine", "it is built for one device: give the ONNX that it was built from" },
+        { ".xml", "give the ONNX that it was made from" },
+        { ".npy", samples },
+        { ".npz", samples },
+        { ".png", samples },
+        { ".jpg", samples },
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof known[0]; i++)
+        if (!strcasecmp(dot, known[i][0])) return known[i][1];
+    return NULL;
+}
+
 /* What is not there, or may not be read, is told so. */
 static tare_status fail_format(const char *path, tare_error *err) {
     tare_file file;
     TARE_TRY(tare_file_open(&file, path, err));
     tare_file_close(&file);
-    return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx", path);
+    const char *advice = advice_for(path);
+    return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx%s%s", path,
+                     advice ? "; " : "", advice ? advice : "");
 }
 
 static tare_status prepare(tare_model *model, const tare_open_options *options, tare_log *log, tare_error *err) {

@@ -250,6 +250,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     TARE_TRY(list_taps(j, &run->tap, arena, err));
     j->is_file = tare_dump_is_archive(j->to);
     TARE_TRY(check_name(j->to, err));
+    if (!tare_path_is_directory(j->to)) TARE_TRY(tare_output_check_folder(j->to, err));
     if (j->is_file && tare_samples_count(j->samples) != 1)
         return tare_fail(err, TARE_E_USAGE, "-o %s: %zu samples do not go into one .npz; give a directory", j->to,
                          tare_samples_count(j->samples));

@@ -411,7 +411,9 @@ tare_status tare_ranges_parse(tare_ranges **out, const char *bytes, size_t size,
     json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
     if (!root && json_error_code(&problem) == json_error_out_of_memory) return tare_fail_memory(err, 0);
     if (!root)
-        return tare_fail(err, TARE_E_MALFORMED, "%d:%d: no JSON: %.100s", problem.line, problem.column, problem.text);
+        return tare_fail(err, TARE_E_MALFORMED,
+                         "%d:%d: no JSON: %.100s; a ranges file is what `tare calibrate` or `tare merge` wrote",
+                         problem.line, problem.column, problem.text);
     tare_status status = tare_ranges_new(&r.ranges, err);
     if (status == TARE_OK) status = read_root(&r, root);
     json_decref(root);

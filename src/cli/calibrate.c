@@ -19,6 +19,14 @@ static const tare_field own_fields[] = {
     { .type = TARE_FIELD_END },
 };
 
+/* All that was asked for is in the file; of a shard others are to come. */
+static tare_status add_next(const cli_call *call, tare_report *report, tare_error *err) {
+    const record *r = call->record;
+    const tare_field *const tables[] = { tare_open_fields, NULL };
+    const char *const words[] = { "quantize", call->operands[0], "--ranges", r->output, "-o", "quantized.onnx", NULL };
+    return r->shard ? tare_report_add_next(report, NULL, 0, err) : cli_add_next(call, words, tables, report, err);
+}
+
 static tare_status run(const cli_call *call, tare_error *err) {
     const record *r = call->record;
     tare_model *model = NULL;
@@ -35,10 +43,11 @@ static tare_status run(const cli_call *call, tare_error *err) {
         status = tare_model_calibrate(&ranges, model, samples, r->shard, &r->calibration, &r->work, call->log, err);
     if (status == TARE_OK) status = tare_ranges_write(ranges, r->output, err);
     if (status == TARE_OK) status = tare_ranges_tell(ranges, r->output, &report, err);
+    if (status == TARE_OK) status = add_next(call, report, err);
     tare_ranges_free(ranges);
     tare_samples_close(samples);
     tare_model_free(model);
-    return status == TARE_OK ? cli_print_report(call, report, err) : status;
+    return cli_print_verdict(call, report, status, err);
 }
 
 static const char *const more[] = {

@@ -55,6 +55,21 @@ static const tare_field *find(const parser *p, const char *name, size_t length, 
     return NULL;
 }
 
+/* Other verbs that have it: " a, b". False: none. */
+static bool list_others(const cli_verb *but, const char *name, char *list, size_t size) {
+    size_t used = 0;
+    for (size_t v = 0; v < cli_verb_count(); v++) {
+        const cli_verb *verb = cli_verb_at(v);
+        bool has = false;
+        for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++)
+            for (const tare_field *field = verb->groups[g].fields; field->type != TARE_FIELD_END; field++)
+                has = has || !strcmp(field->name, name);
+        if (has && verb != but && used < size)
+            used += (size_t)snprintf(list + used, size - used, "%s %s", used ? "," : "", verb->name);
+    }
+    return used > 0;
+}
+
 static tare_status unknown(const parser *p, const char *argument, tare_error *err) {
     const char *names[CLI_FIELDS_MAX];
     size_t count = 0;
@@ -70,6 +85,9 @@ static tare_status unknown(const parser *p, const char *argument, tare_error *er
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
     const char *near = tare_text_nearest(bare, names);
     if (near) return cli_usage(err, "no option '%.64s'; did you mean '--%s'?", argument, near);
+    char others[128];
+    if (list_others(p->verb, bare, others, sizeof others))
+        return cli_usage(err, "%s has no option '%.64s'; these verbs have it:%s", p->verb->name, argument, others);
     return cli_usage(err, "no option '%.64s'; `tare help %s` lists them", argument, p->verb->name);
 }
 

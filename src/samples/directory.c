@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "samples/data.h"
 
 enum { KINDS_MOST = 4 /* kinds of other entries that are told */ };
@@ -30,7 +31,7 @@ static void add_other(others *o, const char *name) {
 
 static void print_others(tare_text *text, const others *o) {
     size_t told = 0;
-    tare_text_printf(text, "%zu other %s ignored: ", o->count, o->count == 1 ? "entry" : "entries");
+    tare_text_printf(text, "%zu other %s ignored: ", o->count, tare_plural(o->count, "entry", "entries"));
     for (size_t k = 0; k < o->kind_count; told += o->kinds[k++].count) {
         tare_text_printf(text, "%s%s", k ? ", " : "", o->kinds[k].name);
         if (o->kinds[k].count > 1) tare_text_printf(text, " %zu", o->kinds[k].count);

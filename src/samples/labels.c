@@ -96,7 +96,9 @@ static tare_status find_columns(const tare_csv *csv, bool is_numbered, columns *
     size_t row = tare_csv_find(csv, "row"), file = tare_csv_find(csv, "file"), id = tare_csv_find(csv, "id");
     *c = (columns){ .label = tare_csv_find(csv, "label"), .count = csv->fields.count };
     if (c->label == SIZE_MAX)
-        return tare_fail(err, TARE_E_MALFORMED, "line %zu: there is no column 'label'", csv->line);
+        return tare_fail(err, TARE_E_MALFORMED,
+                         "line %zu: there is no column 'label'; the first line names the columns, such as file,label",
+                         csv->line);
     c->is_row = row != SIZE_MAX && (is_numbered || (file == SIZE_MAX && id == SIZE_MAX));
     c->is_file = !c->is_row && file != SIZE_MAX;
     c->key = c->is_row ? row : c->is_file ? file : id;
@@ -163,7 +165,9 @@ static tare_status read_all(table *t, const tare_file *file, tare_error *err) {
     TARE_TRY(is_number(csv.fields.at[0]) && csv.fields.count == 1 ? read_list(t, &csv, err) : read_table(t, &csv, err));
     for (size_t i = 0; i < labels->count; i++) {
         if (labels->line[i] != 0) continue;
-        return tare_fail(err, TARE_E_USAGE, "sample '%s' has no label", t->samples[i].id);
+        return tare_fail(err, TARE_E_USAGE,
+                         "sample '%s' has no label; add a line for it, or leave it out by --samples or a list",
+                         t->samples[i].id);
     }
     return TARE_OK;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
+
 static bool is_channels(int64_t dim) { return dim == 1 || dim == 3; }
 
 /* Are the channels last? Known dimensions decide, then the plan, then ONNX's habit. */
@@ -73,8 +75,8 @@ static tare_status check_channels(const tare_picture_shape *shape, const tare_pr
     size_t channels = (size_t)(made != 0 ? made : shape->channels != 0 ? shape->channels : 3);
     const tare_normalize *n = &plan->normalize;
     if ((n->mean_count > 1 && n->mean_count != channels) || (n->std_count > 1 && n->std_count != channels)) {
-        return tare_fail(err, TARE_E_USAGE, "it has %zu channels, mean or std %d numbers; pass one number", channels,
-                         3);
+        return tare_fail(err, TARE_E_USAGE, "it has %zu channel%s, mean or std 3 numbers; pass one number", channels,
+                         tare_plural(channels, "", "s"));
     }
     return TARE_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "samples/data.h"
 
 /* One source: what it was opened as, and which of its items goes to which sample. */
@@ -180,8 +181,8 @@ static tare_status bind_source(tare_samples *s, source *from, tare_error *err) {
         }
         if (second == NULL) return TARE_OK;
         if (retry || !from->data.is_single) {
-            return tare_fail(err, TARE_E_USAGE, "%s: has %zu samples for input '%s', but %zu for '%s'", from->data.text,
-                             count, first, from->data.item_count, second);
+            return tare_fail(err, TARE_E_USAGE, "%s: has %zu sample%s for input '%s', but %zu for '%s'",
+                             from->data.text, count, tare_plural(count, "", "s"), first, from->data.item_count, second);
         }
         from->data.whole = true;
     }
@@ -252,8 +253,9 @@ static tare_status join(tare_samples *s, source *other, const source *reference,
         return TARE_OK;
     }
     if (other->data.item_count != s->count) {
-        return tare_fail(err, TARE_E_USAGE, "'%s' has %zu samples, '%s' has %zu; they must be as many, or one",
-                         reference->data.text, s->count, other->data.text, other->data.item_count);
+        return tare_fail(err, TARE_E_USAGE, "'%s' has %zu sample%s, '%s' has %zu; they must be as many, or one",
+                         reference->data.text, s->count, tare_plural(s->count, "", "s"), other->data.text,
+                         other->data.item_count);
     }
     other->item_of = tare_arena_alloc(s->arena, s->count, sizeof *other->item_of);
     if (other->item_of == NULL) return tare_fail_memory(err, 0);

@@ -32,7 +32,7 @@ RUNS = {
                      ["debug", DIGITS, "{int8}", *DATA, "--scale", "100"]],
     "tare-run/1": [["run", DIGITS, "--data", "random:1", "-o", "{out}.npz"],
                    ["run", DIGITS, *DATA, *LABELS, *METRIC, "-o", "{out}.dump"],
-                   ["run", "{int8}", *DATA, "--backend", "int", "-o", "{out}.dump"]],
+                   ["run", "{int8}", *DATA, "--backend", "int", "--target", "tflite", "-o", "{out}.dump"]],
 }
 
 KINDS = {"text": str, "integer": int, "number": (int, float), "bool": bool, "object": dict, "list": list, "dims": list,
