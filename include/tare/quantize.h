@@ -15,10 +15,10 @@ typedef struct tare_calibration_options {
 extern TARE_API const tare_field tare_calibration_fields[];
 
 /* What is said about some nodes or values; exactly one of op, node, value is given, where `*` at the end fits any ending.
- * Of several rules that fit, the last holds. */
+ * For each of the other members the last rule that fits and has it holds (docs/formats/recipe.md). */
 typedef struct tare_rule_options {
     const char *op, *node, *value; /* an op's name, a node's, a value's */
-    bool keep_float;               /* nodes: computed in float; values: not quantized */
+    bool keep_float;               /* nodes: computed in float; values: no codes, nor for what needs theirs */
     int activation;                /* as below */
     const char *method;            /* NULL: the default */
     double percentile;             /* 50…100, for method percentile; 0: the default */

@@ -45,7 +45,7 @@ const tare_field tare_rule_fields[] = {
     { "value", TARE_FIELD_STRING, offsetof(tare_rule_options, value),
       .help = "a value's name; * at the end fits any ending" },
     { "keep-float", TARE_FIELD_BOOL, offsetof(tare_rule_options, keep_float),
-      .help = "nodes are computed in float, values are not quantized" },
+      .help = "nodes are computed in float, values have no codes, nor has what needs theirs" },
     { "act", TARE_FIELD_ENUM, offsetof(tare_rule_options, activation), .names = activations,
       .help = "code type of activations" },
     { "method", TARE_FIELD_STRING, offsetof(tare_rule_options, method), .help = "how the range is chosen" },
@@ -89,7 +89,7 @@ tare_status tare_quantize_options_from(tare_quantize_options *to, const tare_qua
                                        tare_error *err) {
     static const tare_dtype types[] = { TARE_DTYPE_NONE, TARE_U8, TARE_S8, TARE_U16, TARE_S16 };
     const tare_rule_options *given = from->rules.at;
-    tare_rule *rules = tare_arena_alloc(arena, 2 * from->keep_float.count + from->rules.count + 1, sizeof *rules);
+    tare_rule *rules = tare_arena_alloc(arena, from->keep_float.count + from->rules.count + 1, sizeof *rules);
     if (!rules) return tare_fail_memory(err, 0);
     *to = (tare_quantize_options){ .method = from->method,
                                    .percentile = from->percentile,
@@ -101,9 +101,8 @@ tare_status tare_quantize_options_from(tare_quantize_options *to, const tare_qua
                                    .rules = rules };
     TARE_TRY(tare_target_get(&to->target, from->target, true, err));
     for (size_t i = 0; i < from->rules.count; i++) rules[to->rule_count++] = rule_of(&given[i]);
-    for (size_t i = 0; i < from->keep_float.count; i++) {
-        rules[to->rule_count++] = (tare_rule){ .op = from->keep_float.at[i], .keep_float = true };
-        rules[to->rule_count++] = (tare_rule){ .node = from->keep_float.at[i], .keep_float = true };
-    }
+    for (size_t i = 0; i < from->keep_float.count; i++)
+        rules[to->rule_count++] =
+            (tare_rule){ .op = from->keep_float.at[i], .node = from->keep_float.at[i], .keep_float = true };
     return TARE_OK;
 }

@@ -2,6 +2,7 @@
  * once. */
 #include <tare/recipe.h>
 
+#include "quantize/quantize.h"
 #include "recipe/recipe.h"
 
 static const tare_section input_sections[] = {
@@ -17,9 +18,8 @@ static const char *check_rule(const void *record) {
     int named = (rule->op != NULL) + (rule->node != NULL) + (rule->value != NULL);
     if (named != 1) return "a rule names one of op, node and value";
     if (rule->range.count == 0) return NULL;
-    if (rule->range.count != 2 || !(rule->range.at[0] < rule->range.at[1]))
-        return "range wants two numbers, the lower first";
-    return NULL;
+    if (rule->range.count != 2) return "range wants two numbers, the lower first";
+    return tare_rule_range_fault((double)rule->range.at[0], (double)rule->range.at[1]);
 }
 
 static const char *const elsewhere[] = { "target", NULL };
@@ -30,7 +30,7 @@ static const tare_section quantization_sections[] = {
       .fields = tare_quantization_fields,
       .without = elsewhere },
     { .name = "rules",
-      .help = "what holds for some nodes or values; the last that fits",
+      .help = "what holds for some nodes or values; for each key the last that fits and has it",
       .fields = tare_rule_fields,
       .check = check_rule,
       .offset = offsetof(tare_quantization, rules),

@@ -8,6 +8,7 @@ typedef struct group {
     float lo, hi;
     tare_origin origin;
     bool seen;
+    bool is_fixed;           /* the target says the scale */
     bool is_mixed;           /* members come from several places */
     const tare_node *source; /* else the producer; NULL: an input of the graph */
     tare_dtype code;
@@ -23,24 +24,20 @@ typedef struct chooser {
     const tare_value *member;   /* by this value */
 } chooser;
 
-static tare_range_request request_for(const tare_quantize_options *options, tare_dtype code, const tare_rule *rule) {
+static tare_range_request request_for(const tare_quantize_options *options, tare_dtype code, const tare_said *said) {
     tare_range_request request = { .code = code,
                                    .symmetric = options->symmetric,
                                    .power_of_two = options->power_of_two,
                                    .percentile = options->percentile > 0 ? options->percentile : 99.99 };
-    if (rule && rule->percentile > 0) request.percentile = rule->percentile;
+    if (said->percentile) request.percentile = said->percentile->percentile;
     return request;
 }
 
-static const tare_method *said_method(const tare_quantize_options *options, const tare_rule *rule) {
-    if (rule && rule->method) return tare_method_find(rule->method);
-    return options->method ? tare_method_find(options->method) : tare_method_at(0);
-}
-
 /* *is_tried: it won over others. */
-static const tare_method *method_for(const chooser *c, const tare_rule *rule, bool *is_tried) {
+static const tare_method *method_for(const chooser *c, const tare_said *said, bool *is_tried) {
     const tare_quantize_options *options = c->scheme->options;
-    const tare_method *method = said_method(options, rule);
+    const char *name = said->method ? said->method->method : options->method;
+    const tare_method *method = name ? tare_method_find(name) : tare_method_at(0);
     *is_tried = false;
     if (!method->tries) return method;
     if (c->standin) return c->standin;
@@ -69,37 +66,54 @@ static void find_curve(const tare_value *value, tare_range_request *request) {
     request->curve_attrs = first->attrs;
 }
 
-static void widen_group(void *context, const tare_value *value, const tare_range *range) {
-    chooser *c = context;
-    const tare_quantize_options *options = c->scheme->options;
-    const tare_rule *rule = tare_rule_for_value(options, value);
-    bool is_tried;
-    const tare_method *method = method_for(c, rule, &is_tried);
-    tare_range_request request = request_for(options, c->now->code, rule);
-    find_curve(value, &request);
-    float lo = 0, hi = 0;
-    tare_origin origin = { .kind = method->origin, .number = request.percentile, .is_tried = is_tried };
-    if (rule && rule->has_range) {
-        lo = (float)rule->lo, hi = (float)rule->hi;
-        origin = (tare_origin){ .kind = TARE_ORIGIN_RECIPE };
-    } else if (range->min <= range->max) {
-        method->choose(range, &request, &lo, &hi);
-        clip_to_nature(value, &lo, &hi);
-    }
-    group *g = c->now;
+static void add_range(group *g, const tare_value *value, float lo, float hi, const tare_origin *origin) {
     if (g->seen && g->source != value->producer) g->is_mixed = true;
     g->source = value->producer;
-    if (!g->seen || hi - lo > g->hi - g->lo) g->leader = value, g->origin = origin;
+    if (!g->seen || hi - lo > g->hi - g->lo) g->leader = value, g->origin = *origin;
     g->lo = g->seen && g->lo < lo ? g->lo : lo;
     g->hi = g->seen && g->hi > hi ? g->hi : hi;
     g->seen = true;
 }
 
-tare_dtype tare_code_of(const tare_quantize_options *options, const tare_value *value) {
-    const tare_rule *rule = tare_rule_for_value(options, value);
-    if (!rule && value->producer) rule = tare_rule_for_node(options, value->producer);
-    if (rule && rule->type) return tare_dtype_find(rule->type);
-    return options->activation ? options->activation : options->target->activation;
+/* What is said of the value, and of the one in hand whose numbers come from it. */
+static tare_said said_of(const chooser *c, const tare_value *value) {
+    const tare_scheme_value *entry = tare_scheme_find(c->scheme, value);
+    tare_said said = tare_scheme_find(c->scheme, c->member)->said;
+    if (entry) tare_said_merge(&said, &entry->said);
+    return said;
+}
+
+static void add_said(chooser *c, const tare_value *value, const tare_said *said) {
+    const tare_origin origin = { .kind = TARE_ORIGIN_RECIPE };
+    add_range(c->now, value, (float)said->range->lo, (float)said->range->hi, &origin);
+}
+
+static void widen_group(void *context, const tare_value *value, const tare_range *range) {
+    chooser *c = context;
+    const tare_said said = said_of(c, value);
+    bool is_tried;
+    if (said.range) {
+        add_said(c, value, &said);
+        return;
+    }
+    const tare_method *method = method_for(c, &said, &is_tried);
+    tare_range_request request = request_for(c->scheme->options, c->now->code, &said);
+    find_curve(value, &request);
+    float lo = 0, hi = 0;
+    const tare_origin origin = { .kind = method->origin, .number = request.percentile, .is_tried = is_tried };
+    if (range->min <= range->max) {
+        method->choose(range, &request, &lo, &hi);
+        clip_to_nature(value, &lo, &hi);
+    }
+    add_range(c->now, value, lo, hi, &origin);
+}
+
+tare_dtype tare_code_of(const tare_scheme *scheme, const tare_value *value) {
+    const tare_scheme_value *entry = tare_scheme_find(scheme, value);
+    const tare_rule *rule = entry ? entry->said.type : NULL;
+    if (value->quant) return value->quant->code;
+    if (rule) return tare_dtype_find(rule->type);
+    return scheme->options->activation ? scheme->options->activation : scheme->options->target->activation;
 }
 
 /* Options and target may both ask for it. */
@@ -112,7 +126,7 @@ static void scale_for(const tare_scheme *s, float lo, float hi, tare_dtype code,
 float tare_step_of(const tare_scheme *scheme, const tare_value *value, const tare_range *range) {
     float scale;
     int32_t zero_point;
-    scale_for(scheme, range->min, range->max, tare_code_of(scheme->options, value), &scale, &zero_point);
+    scale_for(scheme, range->min, range->max, tare_code_of(scheme, value), &scale, &zero_point);
     return scale;
 }
 
@@ -132,7 +146,7 @@ static tare_status gather(chooser *c, tare_error *err) {
         const tare_scheme_value *entry = &s->values.at[i];
         if (!is_activation(entry)) continue;
         group *g = &c->groups[tare_scheme_root(s, i)];
-        tare_dtype code = tare_code_of(s->options, entry->value);
+        tare_dtype code = tare_code_of(s, entry->value);
         if (!g->code || tare_dtype_size(code) > tare_dtype_size(g->code)) g->code = code;
         if (entry->value->quant) g->kept = entry->value->quant, g->leader = entry->value;
     }
@@ -143,6 +157,10 @@ static tare_status gather(chooser *c, tare_error *err) {
         if (g->kept) continue;
         c->now = g;
         c->member = entry->value;
+        if (entry->said.range) {
+            add_said(c, entry->value, &entry->said);
+            continue;
+        }
         if (tare_sources_visit(c->ranges, entry->value, widen_group, c) && g->seen) {
             if (!is_member(s, g->leader, i)) g->leader = entry->value;
             continue;
@@ -156,8 +174,7 @@ static tare_status gather(chooser *c, tare_error *err) {
 }
 
 /* One number for scale and zero point of a group. */
-static tare_status make_quant(const tare_scheme *s, const group *g, tare_arena *arena, tare_quant **out,
-                              tare_error *err) {
+static tare_status make_quant(const tare_scheme *s, group *g, tare_arena *arena, tare_quant **out, tare_error *err) {
     tare_quant *quant = tare_arena_alloc(arena, 1, sizeof *quant);
     float *scale = quant ? tare_arena_alloc(arena, 1, sizeof *scale) : NULL;
     int32_t *zero_point = scale ? tare_arena_alloc(arena, 1, sizeof *zero_point) : NULL;
@@ -173,6 +190,7 @@ static tare_status make_quant(const tare_scheme *s, const group *g, tare_arena *
     if (!g->is_mixed && g->source && target->fixed_scale &&
         target->fixed_scale(g->source, g->code, scale, zero_point)) {
         quant->origin = (tare_origin){ .kind = TARE_ORIGIN_FIXED, .detail = g->source->type };
+        g->is_fixed = true;
         *out = quant;
         return TARE_OK;
     }
@@ -201,7 +219,7 @@ static tare_status share_quant(tare_scheme *s, const tare_quant *quant, const gr
 static tare_status quantize_constant(tare_scheme *s, tare_value *value, tare_error *err) {
     if (value->quant || value->constant->dtype != TARE_F32) return TARE_OK;
     const float *numbers = value->constant->data;
-    group g = { .code = tare_code_of(s->options, value), .origin = { .kind = TARE_ORIGIN_CONSTANT } };
+    group g = { .code = tare_code_of(s, value), .origin = { .kind = TARE_ORIGIN_CONSTANT } };
     for (size_t i = 0; i < value->constant->size / sizeof *numbers; i++) {
         if (numbers[i] < g.lo) g.lo = numbers[i];
         if (numbers[i] > g.hi) g.hi = numbers[i];
@@ -210,6 +228,33 @@ static tare_status quantize_constant(tare_scheme *s, tare_value *value, tare_err
     TARE_TRY(make_quant(s, &g, s->model->arena, &quant, err));
     value->quant = quant;
     return TARE_OK;
+}
+
+static void use_source(void *context, const tare_value *value, const tare_range *range) {
+    const chooser *c = context;
+    const tare_said said = said_of(c, value);
+    bool is_tried;
+    (void)range;
+    const bool is_percentile = !said.range && method_for(c, &said, &is_tried)->origin == TARE_ORIGIN_PERCENTILE;
+    tare_said_use(c->scheme, &said, said.range ? TARE_KEY_RANGE : TARE_KEY_METHOD);
+    if (is_percentile) tare_said_use(c->scheme, &said, TARE_KEY_PERCENTILE);
+}
+
+/* Notes which of the rules led to the scales. */
+static void note_rules(chooser *c) {
+    const tare_scheme *s = c->scheme;
+    for (size_t i = 0; s->options->rule_count && i < s->values.count; i++) {
+        const tare_scheme_value *entry = &s->values.at[i];
+        const group *g = &c->groups[tare_scheme_root(s, i)];
+        if (!is_activation(entry) || g->kept) continue;
+        tare_said_use(s, &entry->said, TARE_KEY_TYPE);
+        if (g->is_fixed) continue;
+        c->member = entry->value;
+        if (entry->said.range)
+            tare_said_use(s, &entry->said, TARE_KEY_RANGE);
+        else
+            tare_sources_visit(c->ranges, entry->value, use_source, c);
+    }
 }
 
 /* The groups, and their scales by root index; those of the file as they are. */
@@ -222,7 +267,7 @@ static tare_status choose_quants(chooser *c, const tare_quant ***out, tare_error
     TARE_TRY(gather(c, err));
     for (size_t i = 0; i < count; i++) {
         const size_t root = tare_scheme_root(s, i);
-        const group *g = &c->groups[root];
+        group *g = &c->groups[root];
         tare_quant *made = NULL;
         if (!is_activation(&s->values.at[i]) || quants[root]) continue;
         if (!g->kept) TARE_TRY(make_quant(s, g, c->arena, &made, err));
@@ -242,6 +287,7 @@ tare_status tare_quantize_activations(tare_scheme *scheme, const tare_ranges *ra
     chooser c = { .scheme = scheme, .ranges = ranges, .arena = scheme->model->arena };
     const tare_quant **quants;
     TARE_TRY(choose_quants(&c, &quants, err));
+    note_rules(&c);
     for (size_t i = 0; i < scheme->values.count; i++) {
         const tare_scheme_value *entry = &scheme->values.at[i];
         if (!entry->quantized || entry->value->quant) continue;

@@ -53,14 +53,13 @@ static bool vanishes(const tare_target *target, const tare_node *node) {
 /* NULL: it is on codes. */
 static const char *why_float(const tare_quantize_options *options, tare_node *node, const bool *on_codes) {
     const tare_target_row *row = tare_target_row_of(options->target, node);
-    const tare_rule *rule = tare_rule_for_node(options, node);
     const char *why = options->spared ? tare_map_get(options->spared, node->outputs[0]->name) : NULL;
     const bool is_other = row->kind != TARE_INT_NONE && row->kind != TARE_INT_PRODUCT;
     if (on_codes[tare_number_of(node)] || (is_other && reads_codes(node) && is_codes(node->outputs[0]))) return NULL;
     if (vanishes(options->target, node)) return NULL;
     if (!why) why = tare_quantize_why_float(options, node);
     if (why) return why;
-    if (rule && rule->keep_float) return "a rule keeps it float";
+    if (tare_keeps_node_float(options, node)) return "a rule keeps it float";
     return row->kind == TARE_INT_NONE ? no_integers : not_between;
 }
 

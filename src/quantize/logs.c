@@ -33,7 +33,7 @@ static void find_bits(logs *l) {
         for (int i = 0; i < node->input_count; i++) {
             const tare_value *value = node->inputs[i];
             if (!value || value->dtype != TARE_F32 || tare_value_is_constant(value)) continue;
-            *bits = coarser(*bits, 8 * tare_dtype_size(tare_code_of(l->scheme->options, value)));
+            *bits = coarser(*bits, 8 * tare_dtype_size(tare_code_of(l->scheme, value)));
             if (value->producer) *bits = coarser(*bits, l->bits[tare_number_of(value->producer)]);
         }
     }

@@ -29,7 +29,12 @@ static bool is_own_bias(const tare_product *p, const tare_value *value) {
     return count == 1 || !tare_node_is(p->node, "Gemm") || count == shape->dim[shape->rank - 1];
 }
 
-static void take_bias(tare_product *p) {
+/* By a rule for it or for what it gives. */
+static bool is_kept(const tare_quantize_options *options, const tare_node *node) {
+    return tare_keeps_node_float(options, node) || tare_keeps_value_float(options, node->outputs[0]);
+}
+
+static void take_bias(const tare_quantize_options *options, tare_product *p) {
     const int last = tare_node_is(p->node, "MatMul") ? 2 : p->node->input_count;
     if (last > 2 && is_own_bias(p, p->node->inputs[2])) {
         p->bias = p->node->inputs[2];
@@ -40,32 +45,32 @@ static void take_bias(tare_product *p) {
     if (!tare_node_is(p->node, "MatMul") || !tare_node_is(next, "Add")) return;
     const int other = next->inputs[0] == p->out ? 1 : 0;
     if (next->outputs[0]->quant || p->out->quant || !is_bias(p, next->inputs[other])) return;
+    if (is_kept(options, next)) return;
     p->bias = next->inputs[other];
     p->bias_node = next;
     p->bias_input = other;
     p->out = next->outputs[0];
 }
 
-tare_node *tare_activation_of(const tare_value *sum) {
+/* The Relu or Clip that alone reads a sum without codes, so that it can melt into what makes the sum; NULL: there is none. */
+static tare_node *activation_of(const tare_quantize_options *options, const tare_value *sum) {
     tare_node *next = only_reader(sum);
     if (!next || sum->quant || !(tare_node_is(next, "Relu") || tare_node_is(next, "Clip"))) return NULL;
     if (next->inputs[0] != sum) return NULL;
     double bound;
     for (int i = 1; i < next->input_count; i++)
         if (next->inputs[i] && !tare_value_read_scalar(next->inputs[i], &bound)) return NULL;
-    return next;
+    return is_kept(options, next) ? NULL : next;
 }
 
 tare_node *tare_melting_activation(const tare_quantize_options *options, const tare_node *node) {
     const bool may = tare_target_row_of(options->target, node)->kind == TARE_INT_CODES &&
                      tare_node_quant_kind(node) == TARE_QUANT_OBSERVE;
-    tare_node *activation = may ? tare_activation_of(node->outputs[0]) : NULL;
-    const tare_rule *rule = activation ? tare_rule_for_node(options, activation) : NULL;
-    return rule && rule->keep_float ? NULL : activation;
+    return may ? activation_of(options, node->outputs[0]) : NULL;
 }
 
-static void take_activation(tare_product *p) {
-    p->activation = tare_activation_of(p->out);
+static void take_activation(const tare_quantize_options *options, tare_product *p) {
+    p->activation = activation_of(options, p->out);
     if (p->activation) p->out = p->activation->outputs[0];
 }
 
@@ -98,13 +103,22 @@ static const char *why_nonfinite(const tare_product *p) {
     return p->nonfinite == p->bias ? "what is added to it holds NaN or Inf" : "the weight holds NaN or Inf";
 }
 
+/* Codes of a value that has none by a rule would be missing for it. */
+static const char *why_kept(const tare_quantize_options *options, const tare_product *p, unsigned flags) {
+    const bool may_give_float = (flags & TARE_INT_FLOAT_OUT) && !p->bias && !p->activation;
+    for (int i = 0; i < p->node->input_count; i++)
+        if (p->node->inputs[i] && tare_keeps_value_float(options, p->node->inputs[i]))
+            return "a rule keeps what it reads float";
+    if (p->bias && tare_keeps_value_float(options, p->bias)) return "a rule keeps what is added to it float";
+    return !may_give_float && tare_keeps_value_float(options, p->out) ? "a rule keeps what it gives float" : NULL;
+}
+
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why) {
     const tare_target_row *row = tare_target_row_of(options->target, node);
     *why = NULL;
     *product = (tare_product){ .node = node };
     if (row->kind != TARE_INT_PRODUCT || !node->op->quant.has_weight) return false;
-    const tare_rule *rule = tare_rule_for_node(options, node);
-    if (rule && rule->keep_float) return *why = "a rule keeps it float", false;
+    if (tare_keeps_node_float(options, node)) return *why = "a rule keeps it float", false;
     tare_product p = { .node = node, .out = node->outputs[0], .nonfinite = nonfinite_input(node) };
     product->nonfinite = p.nonfinite;
     if (p.nonfinite) return *why = why_nonfinite(&p), false;
@@ -112,15 +126,16 @@ bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare
     p.channel_axis = -1;
     if (p.weight && p.weight_input == 1 && node->op->quant.weight_axis) {
         p.channel_axis = node->op->quant.weight_axis(node);
-        take_bias(&p);
+        take_bias(options, &p);
     }
     if (p.bias && tare_value_nonfinite(p.bias)) {
         product->nonfinite = p.nonfinite = p.bias;
         return *why = why_nonfinite(&p), false;
     }
-    take_activation(&p);
-    *product = p;
-    return true;
+    take_activation(options, &p);
+    *why = why_kept(options, &p, row->flags);
+    if (!*why) *product = p;
+    return !*why;
 }
 
 const char *tare_quantize_why_float(const tare_quantize_options *options, tare_node *node) {

@@ -30,8 +30,8 @@ tare_status tare_quantize_check_options(const tare_quantize_options *options, ta
         tare_dtype type = rule->type ? tare_dtype_find(rule->type) : TARE_U8;
         if (type != TARE_U8 && type != TARE_S8 && type != TARE_U16 && type != TARE_S16)
             return tare_fail(err, TARE_E_USAGE, "rule %zu: type '%s' is none of u8, s8, u16, s16", i + 1, rule->type);
-        if (rule->has_range && !(rule->lo <= rule->hi))
-            return tare_fail(err, TARE_E_USAGE, "rule %zu: range [%.9g, %.9g] is empty", i + 1, rule->lo, rule->hi);
+        const char *fault = rule->has_range ? tare_rule_range_fault(rule->lo, rule->hi) : NULL;
+        if (fault) return tare_fail(err, TARE_E_USAGE, "rule %zu: [%.9g, %.9g]: %s", i + 1, rule->lo, rule->hi, fault);
     }
     return TARE_OK;
 }
@@ -92,6 +92,7 @@ tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, c
     if (status == TARE_OK) status = tare_quantize_activations(&scheme, ranges, err);
     if (status == TARE_OK) status = tare_quantize_sums(&scheme, err);
     if (status == TARE_OK) status = tare_quantize_weights(&scheme, err);
+    if (status == TARE_OK && log) status = tare_rules_tell_unused(&scheme, err);
     tare_arena_free(scheme.arena);
     return status;
 }

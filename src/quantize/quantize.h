@@ -8,16 +8,23 @@
 #include "calibrate/calibrate.h"
 #include "targets/target.h"
 
-/* What the user, or a repair, said about some nodes or values. The last rule that fits wins. */
+/* What the user, or a repair, said about some nodes or values. For each of its keys the last rule that fits and has it holds;
+ * those of an op or a node speak of the values that it gives. */
 typedef struct tare_rule {
-    const char *op, *node, *value; /* one of them: an op's name, a node's, a value's; `*` at the end fits any ending */
-    bool keep_float;               /* nodes: computed in float; values: not quantized */
-    const char *type;              /* code type of activations: "u8", "s8", "u16", "s16"; NULL: the default */
-    const char *method;            /* range method; NULL: the default */
-    double percentile;             /* 0: the default */
+    const char *op, *node,
+        *value;         /* one of them: an op's name, a node's, a value's; `*` at the end fits any ending; op and
+                                      node may be the same word, and either fits */
+    bool keep_float;    /* nodes: computed in float; values: not quantized, nor what needs their codes. False in a
+                                      rule that has nothing else takes earlier ones back */
+    const char *type;   /* code type of activations: "u8", "s8", "u16", "s16"; NULL: the default */
+    const char *method; /* range method; NULL: the default */
+    double percentile;  /* 0: the default */
     bool has_range;
     double lo, hi; /* the range itself */
 } tare_rule;
+
+/* What is wrong with a range that a rule says, a text that lasts; NULL: nothing. */
+const char *tare_rule_range_fault(double lo, double hi);
 
 typedef struct tare_quantize_options {
     const tare_target *target;

@@ -56,9 +56,29 @@ static tare_status list_values(tare_scheme *s, tare_error *err) {
         const tare_scheme_value entry = { .value = value, .parent = s->values.count, .kept = value->quant != NULL };
         if (!tare_vec_push(s->arena, &s->values, entry)) return tare_fail_memory(err, 0);
         value->mark = (uint32_t)s->values.count;
-        s->values.at[s->values.count - 1].quantized = value->quant != NULL;
+        tare_scheme_value *added = &s->values.at[s->values.count - 1];
+        added->quantized = value->quant != NULL;
+        tare_said_add_value(&added->said, s->options, value);
+        if (value->quant && tare_keeps_value_float(s->options, value))
+            tare_log_warn(s->log, "value '%s' keeps the scale that the file gives it, though a rule keeps it float",
+                          value->name);
     }
     return TARE_OK;
+}
+
+/* A rule for a node speaks of what the node gives with what melts into it. */
+static void say_units(tare_scheme *s) {
+    for (size_t i = 0; i < s->products.count; i++) {
+        const tare_product *p = &s->products.at[i];
+        if (!at(s, p->out)) continue;
+        tare_said_add_node(&at(s, p->out)->said, s->options, p->node);
+        if (p->bias_node) tare_said_add_node(&at(s, p->out)->said, s->options, p->bias_node);
+    }
+    tare_for_nodes (node, s->model->graph) {
+        const tare_node *activation = node->op ? tare_melting_activation(s->options, node) : NULL;
+        if (activation && at(s, activation->outputs[0]))
+            tare_said_add_node(&at(s, activation->outputs[0])->said, s->options, node);
+    }
 }
 
 static void note_float(tare_scheme *s, const tare_node *node, const char *why) {
@@ -101,8 +121,7 @@ static tare_status mark_sides(tare_scheme *s, tare_error *err) {
 }
 
 static bool may_quantize(const tare_scheme *s, const tare_value *value) {
-    const tare_rule *rule = tare_rule_for_value(s->options, value);
-    return at(s, value) && !(rule && rule->keep_float);
+    return at(s, value) && !tare_keeps_value_float(s->options, value);
 }
 
 static void quantize_value(tare_scheme *s, const tare_value *value) {
@@ -136,11 +155,6 @@ static bool inputs_have_codes(const tare_scheme *s, const tare_node *node) {
         any = true;
     }
     return any;
-}
-
-static bool rule_keeps_float(const tare_scheme *s, const tare_node *node) {
-    const tare_rule *rule = tare_rule_for_node(s->options, node);
-    return rule && rule->keep_float;
 }
 
 /* No codes stand for such a constant; its node is computed in float. */
@@ -180,8 +194,8 @@ static bool joins_move(tare_scheme *s, const tare_node *node) {
 
 static bool join_node(tare_scheme *s, const tare_node *node) {
     const tare_target_row *row = tare_target_row_of(s->options->target, node);
-    if (!node->input_count || !node->inputs[0] || !node->output_count || !node->outputs[0] || rule_keeps_float(s, node))
-        return false;
+    if (!node->input_count || !node->inputs[0] || !node->output_count || !node->outputs[0]) return false;
+    if (tare_keeps_node_float(s->options, node)) return false;
     if (!at(s, node->outputs[0]) || !at(s, node->inputs[0])) return false;
     if (row->kind == TARE_INT_CODES && joins_codes(s, node)) {
         quantize_value(s, given_by(s, node));
@@ -227,6 +241,7 @@ static void join_moves(tare_scheme *s) {
     tare_for_nodes (node, s->model->graph) {
         const tare_target_row *row = tare_target_row_of(s->options->target, node);
         if (row->kind != TARE_INT_MOVE || tare_node_quant_kind(node) != TARE_QUANT_PASS) continue;
+        if (tare_keeps_node_float(s->options, node)) continue;
         for (int i = 0; i < node->output_count; i++)
             if (has_codes(s, node->inputs[0]) && has_codes(s, node->outputs[i]) &&
                 !tare_value_is_constant(node->inputs[0]))
@@ -234,10 +249,30 @@ static void join_moves(tare_scheme *s) {
     }
 }
 
-static float width(const tare_ranges *ranges, const tare_value *value) {
+/* Values whose codes are moved have one scale: what is said of one is said of all. */
+static void share_said(tare_scheme *s) {
+    for (size_t i = 0; i < s->values.count; i++)
+        if (s->values.at[i].quantized)
+            tare_said_merge(&s->values.at[tare_scheme_root(s, i)].said, &s->values.at[i].said);
+    for (size_t i = 0; i < s->values.count; i++)
+        if (s->values.at[i].quantized) s->values.at[i].said = s->values.at[tare_scheme_root(s, i)].said;
+}
+
+static float width(const tare_scheme *s, const tare_ranges *ranges, const tare_value *value) {
+    const tare_rule *rule = at(s, value)->said.range;
     float lo = 0, hi = 0;
-    tare_sources_extremes(ranges, value, &lo, &hi);
+    if (!rule) tare_sources_extremes(ranges, value, &lo, &hi);
+    if (rule && rule->lo < 0) lo = (float)rule->lo;
+    if (rule && rule->hi > 0) hi = (float)rule->hi;
     return hi - lo;
+}
+
+/* Rules may tell an output's codes from those of what it is joined of. */
+static bool says_other(const tare_scheme *s, const tare_value *input, const tare_value *output) {
+    const tare_said *in = &at(s, input)->said, *out = &at(s, output)->said;
+    return (out->type != in->type && tare_code_of(s, input) != tare_code_of(s, output)) ||
+           (out->range && out->range != in->range) || (out->method && out->method != in->method) ||
+           (out->percentile && out->percentile != in->percentile);
 }
 
 /* Concat and Max: an input shares the output's scale, and its codes are copied, unless that would waste more than half of
@@ -245,11 +280,13 @@ static float width(const tare_ranges *ranges, const tare_value *value) {
 static void join_same(tare_scheme *s, const tare_ranges *ranges) {
     tare_for_nodes (node, s->model->graph) {
         if (tare_node_quant_kind(node) != TARE_QUANT_SAME || !has_codes(s, node->outputs[0])) continue;
-        float whole = width(ranges, node->outputs[0]);
+        if (tare_keeps_node_float(s->options, node)) continue;
+        float whole = width(s, ranges, node->outputs[0]);
         for (int i = 0; i < node->input_count; i++) {
             const tare_value *input = node->inputs[i];
             if (!input || !has_codes(s, input) || tare_value_is_constant(input)) continue;
-            float part = width(ranges, input);
+            if (says_other(s, input, node->outputs[0])) continue;
+            float part = width(s, ranges, input);
             if (part * 2 >= whole)
                 tare_scheme_join(s, input, node->outputs[0]);
             else
@@ -260,15 +297,19 @@ static void join_same(tare_scheme *s, const tare_ranges *ranges) {
 }
 
 tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tare_error *err) {
+    scheme->used = tare_arena_alloc(scheme->arena, scheme->options->rule_count + 1, sizeof *scheme->used);
+    if (!scheme->used) return tare_fail_memory(err, scheme->options->rule_count);
     TARE_TRY(list_values(scheme, err));
     scheme->node_count = tare_number_nodes(scheme->model->graph);
     TARE_TRY(list_products(scheme, err));
+    say_units(scheme);
     TARE_TRY(tare_scheme_spare(scheme, ranges, err));
     TARE_TRY(mark_sides(scheme, err));
     seed(scheme);
     if (scheme->options->int_outputs) TARE_TRY(seed_outputs(scheme, err));
     spread(scheme);
     join_moves(scheme);
+    share_said(scheme);
     join_same(scheme, ranges);
     return TARE_OK;
 }

@@ -22,8 +22,16 @@ typedef struct tare_product {
     const tare_value *nonfinite; /* constant that holds NaN or Inf, for which it is none; NULL */
 } tare_product;
 
+/* What rules say of a value's codes: for each key the last that fits the value, or what gives it, and has the key; NULL: none. */
+typedef struct tare_said {
+    const tare_rule *type, *method, *percentile, *range;
+} tare_said;
+
+enum { TARE_KEY_TYPE = 1, TARE_KEY_METHOD = 2, TARE_KEY_PERCENTILE = 4, TARE_KEY_RANGE = 8 };
+
 typedef struct tare_scheme_value {
     tare_value *value;
+    tare_said said; /* of it and of those whose codes it moves, or that move its codes */
     bool quantized;
     bool kept;     /* of a root: some member has a scale from the file */
     size_t parent; /* union-find: values that share one scale */
@@ -41,6 +49,7 @@ typedef struct tare_scheme {
     tare_log *log;
     size_t raised; /* products whose weight scales grew for their bias */
     const char *first_raised;
+    unsigned *used;    /* by rule: TARE_KEY_ bits of what had an effect */
     unsigned *sides;   /* by number of the node: what flows through the graph (scheme.c) */
     size_t node_count; /* numbers are 1 to this */
     TARE_VEC(tare_product) products;
@@ -58,9 +67,7 @@ void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value
  * node and nonfinite say something. */
 bool tare_product_of(const tare_quantize_options *options, tare_node *node, tare_product *product, const char **why);
 
-/* The Relu or Clip that alone reads a sum without codes, so that it can melt into what makes the sum; NULL: there is none. */
-tare_node *tare_activation_of(const tare_value *sum);
-/* The one that melts into a node, no product, that the target computes on codes. Nodes that join numbers (Concat), or whose
+/* The Relu or Clip that melts into a node, no product, that the target computes on codes. Nodes that join numbers (Concat), or whose
  * range is theirs by nature (Softmax), take none. */
 tare_node *tare_melting_activation(const tare_quantize_options *options, const tare_node *node);
 
@@ -86,8 +93,8 @@ tare_status tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges, t
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
 void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why);
 
-/* The type of the codes that the value would have if it shared its scale with none. */
-tare_dtype tare_code_of(const tare_quantize_options *options, const tare_value *value);
+/* The type of the codes that the value has, or would have. */
+tare_dtype tare_code_of(const tare_scheme *scheme, const tare_value *value);
 /* The scale of that type for what was seen, all of it. */
 float tare_step_of(const tare_scheme *scheme, const tare_value *value, const tare_range *range);
 /* The scales that groups of activations share, by the index of their root, on the scheme's arena; NULL where there is no
@@ -111,8 +118,16 @@ tare_status tare_shifts(const tare_product *product, const float *numbers, const
 /* Are names and numbers of the options such as there are? */
 tare_status tare_quantize_check_options(const tare_quantize_options *options, tare_error *err);
 
-/* The last rule that fits, NULL: none. */
-const tare_rule *tare_rule_for_node(const tare_quantize_options *options, const tare_node *node);
-const tare_rule *tare_rule_for_value(const tare_quantize_options *options, const tare_value *value);
+/* By a rule: is the node computed in float? Has the value no codes? */
+bool tare_keeps_node_float(const tare_quantize_options *options, const tare_node *node);
+bool tare_keeps_value_float(const tare_quantize_options *options, const tare_value *value);
+/* Adds rules that fit the value, or the node that gives it; those that fit a node; those of another. */
+void tare_said_add_value(tare_said *said, const tare_quantize_options *options, const tare_value *value);
+void tare_said_add_node(tare_said *said, const tare_quantize_options *options, const tare_node *node);
+void tare_said_merge(tare_said *into, const tare_said *other);
+/* These keys of what is said had an effect. */
+void tare_said_use(const tare_scheme *scheme, const tare_said *said, unsigned keys);
+/* Warns of rules that fit nothing, and of keys that had no effect. */
+tare_status tare_rules_tell_unused(const tare_scheme *scheme, tare_error *err);
 
 #endif

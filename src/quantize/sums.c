@@ -18,8 +18,7 @@ static bool is_bare(const tare_scheme *s, const tare_node *node, const tare_node
     const tare_target *target = s->options->target;
     const tare_quant *given = activation ? activation->outputs[0]->quant : NULL;
     if (!given || !reads_codes(node) || !target->fuses_activation) return false;
-    const tare_rule *rule = tare_rule_for_value(s->options, activation->inputs[0]);
-    return !(rule && rule->keep_float) && !target->fuses_activation(activation, given);
+    return !tare_keeps_value_float(s->options, activation->inputs[0]) && !target->fuses_activation(activation, given);
 }
 
 static tare_status share(const tare_scheme *s, const tare_node *activation, tare_error *err) {
