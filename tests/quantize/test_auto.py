@@ -44,7 +44,7 @@ def test_held_out_samples_are_tried(bench, count, tried):
     """Every tenth, of ten or more, as the other held-out ones measure; the ranges in the file are those of all."""
     data = samples(bench, count)
     made = bench.quantize(NET, data, "--method", "auto")
-    assert f"tried ranges on {tried} samples" in made.log
+    assert f"tried ranges on {tried} sample{'s' * (tried > 1)};" in made.log
     assert ("too few to hold some out" in made.log) == (count < 10)
     found = [scales(bench.quantize(NET, data, "--method", method)) for method in ("mse", "minmax", "average", "percentile", "entropy")]
     for name, scale in scales(made).items():
