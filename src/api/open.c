@@ -126,6 +126,40 @@ static tare_status fail_directory(const char *path, tare_error *err) {
     return err->status;
 }
 
+static const char *stem_of(const char *name, tare_arena *arena) {
+    const char *dot = strrchr(name, '.');
+    return tare_arena_copy(arena, name, dot ? (size_t)(dot - name) : strlen(name));
+}
+
+/* A model beside it whose name is alike but for the extension, on the arena; NULL: there is none. */
+static const char *nearest_model(const char *path, tare_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, **names = NULL;
+    const char *folder = slash ? tare_arena_copy(arena, path, (size_t)(name - path)) : ".";
+    tare_error unread = { 0 };
+    size_t count = 0, model_count = 0;
+    if (!folder || tare_path_list(folder, arena, &names, &count, &unread) != TARE_OK) return NULL;
+    const char **stems = tare_arena_alloc(arena, count + 1, sizeof *stems), *stem = stem_of(name, arena);
+    for (size_t i = 0; stems && i < count; i++) {
+        if (!tare_format_to_write(names[i])) continue;
+        names[model_count] = names[i];
+        stems[model_count] = stem_of(names[i], arena);
+        if (!stems[model_count++]) return NULL;
+    }
+    const char *near = stems && stem ? tare_text_nearest(stem, stems) : NULL;
+    for (size_t i = 0; near && i < model_count; i++)
+        if (stems[i] == near) return tare_arena_printf(arena, "%s%s", slash ? folder : "", names[i]);
+    return NULL;
+}
+
+static tare_status fail_missing(const char *path, tare_error *err) {
+    const tare_error why = *err;
+    tare_arena *arena = tare_arena_new();
+    const char *near = arena ? nearest_model(path, arena) : NULL;
+    if (near) tare_fail(err, why.status, "%s; did you mean '%s'?", why.text, near);
+    tare_arena_free(arena);
+    return why.status;
+}
+
 /* How others' files become ONNX, by extension; NULL: not known. */
 static const char *advice_for(const char *path) {
     static const char torch[] = "export it: torch.onnx.export(model, sample, \"model.onnx\")";
@@ -156,7 +190,9 @@ static const char *advice_for(const char *path) {
 /* What is not there, or may not be read, is told so. */
 static tare_status fail_format(const char *path, tare_error *err) {
     tare_file file;
-    TARE_TRY(tare_file_open(&file, path, err));
+    tare_file_id unused;
+    const tare_status status = tare_file_open(&file, path, err);
+    if (status != TARE_OK) return tare_path_identify(path, &unused) ? status : fail_missing(path, err);
     tare_file_close(&file);
     const char *advice = advice_for(path);
     return tare_fail(err, TARE_E_UNSUPPORTED, "%s: not a format that tare reads; there is: onnx%s%s", path,
@@ -179,8 +215,10 @@ tare_status tare_model_open(tare_model **out, const char *path, const tare_open_
     const tare_format *format = tare_format_to_read(path);
     if (!format) return fail_format(path, err);
     tare_model *model;
-    TARE_TRY(format->read(&model, path, &read, err));
-    const tare_status status = prepare(model, options, log, err);
+    tare_file_id unused;
+    tare_status status = format->read(&model, path, &read, err);
+    if (status != TARE_OK) return tare_path_identify(path, &unused) ? status : fail_missing(path, err);
+    status = prepare(model, options, log, err);
     if (status != TARE_OK) {
         tare_model_free(model);
         return status == TARE_E_USAGE ? status : tare_within(err, "%s", path);
