@@ -65,6 +65,11 @@ static tare_status take_counts(tare_range *range, tare_counts *counts, tare_aren
     return status;
 }
 
+/* The first by id, whichever was seen first. */
+static void name_nonfinite(tare_range *range, const char *sample) {
+    if (!range->nonfinite_sample || strcmp(sample, range->nonfinite_sample) < 0) range->nonfinite_sample = sample;
+}
+
 static void count_nonfinite(tare_range *range, const float *numbers, size_t count, const char *sample) {
     for (size_t i = 0; i < count; i++) {
         if (isfinite(numbers[i])) continue;
@@ -75,7 +80,7 @@ static void count_nonfinite(tare_range *range, const float *numbers, size_t coun
         else
             range->negative_infinities++;
     }
-    if (!range->nonfinite_sample) range->nonfinite_sample = sample;
+    name_nonfinite(range, sample);
 }
 
 /* Keeps the few most extreme, one a sample; ties go to the sample whose id comes first. `sign` -1 keeps the lowest. */
@@ -126,9 +131,7 @@ tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_aren
     into->nans += from->nans;
     into->positive_infinities += from->positive_infinities;
     into->negative_infinities += from->negative_infinities;
-    if (from->nonfinite_sample &&
-        (!into->nonfinite_sample || strcmp(from->nonfinite_sample, into->nonfinite_sample) < 0))
-        into->nonfinite_sample = from->nonfinite_sample;
+    if (from->nonfinite_sample) name_nonfinite(into, from->nonfinite_sample);
     if (from->min < into->min) into->min = from->min;
     if (from->max > into->max) into->max = from->max;
     for (int binade = 0; binade < TARE_RANGE_BINADES; binade++)

@@ -92,6 +92,21 @@ static void test_counts_and_merges(void **state) {
     tare_ranges_free(one.ranges), tare_ranges_free(two.ranges), tare_ranges_free(rest.ranges);
 }
 
+/* By id, not by who was counted first: threads take samples in any order, and ids need not be in that of the samples. */
+static void test_names_the_first_sample_that_is_not_finite(void **state) {
+    (void)state;
+    const float odd[] = { NAN, 1 };
+    fixture up = open_range(), down = open_range(), other = open_range();
+    count(&up, odd, 2, "b"), count(&up, odd, 2, "c");
+    count(&down, odd, 2, "c"), count(&down, odd, 2, "b");
+    count(&other, odd, 2, "\\xff"), count(&other, odd, 2, "a");
+    assert_string_equal(up.range->nonfinite_sample, "b");
+    assert_string_equal(down.range->nonfinite_sample, "b");
+    assert_ok(tare_range_merge(down.range, other.range, down.ranges->arena, &err));
+    assert_string_equal(down.range->nonfinite_sample, "\\xff");
+    tare_ranges_free(up.ranges), tare_ranges_free(down.ranges), tare_ranges_free(other.ranges);
+}
+
 /* The error that many numbers really have. */
 static double tried_error(const float *x, size_t n, tare_dtype code, float lo, float hi) {
     float scale;
@@ -206,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_do_not_depend_on_order),
         cmocka_unit_test(test_counts_and_merges),
+        cmocka_unit_test(test_names_the_first_sample_that_is_not_finite),
         cmocka_unit_test(test_expected_error_is_the_error),
         cmocka_unit_test(test_channels_in_both_layouts),
         cmocka_unit_test(test_every_method_holds_zero_and_stays_inside),
