@@ -96,19 +96,28 @@ static size_t multiplied_channels_of(const tare_value *value) {
     return 0;
 }
 
-/* Empty counts for what is observed. */
+static tare_status begin_value(tare_ranges *ranges, const tare_value *value, tare_error *err) {
+    tare_range *range;
+    TARE_TRY(tare_ranges_add(ranges, value->name, &range, err));
+    const size_t channels = channels_of(value), multiplied = multiplied_channels_of(value);
+    if (channels) TARE_TRY(tare_range_want_channels(range, channels, ranges->arena, err));
+    if (multiplied) TARE_TRY(tare_range_want_sums(range, multiplied, ranges->arena, err));
+    return TARE_OK;
+}
+
+/* Empty counts for what is observed: all of it or none. */
 static tare_status begin_counting(worker *w, tare_error *err) {
     const tare_calibrator *c = w->calibrator;
-    TARE_TRY(tare_ranges_new(&w->ranges, err));
-    for (size_t i = 0; i < c->observed.count; i++) {
-        tare_range *range;
-        TARE_TRY(tare_ranges_add(w->ranges, c->observed.at[i]->name, &range, err));
-        const size_t channels = channels_of(c->observed.at[i]);
-        const size_t multiplied = multiplied_channels_of(c->observed.at[i]);
-        if (channels) TARE_TRY(tare_range_want_channels(range, channels, w->ranges->arena, err));
-        if (multiplied) TARE_TRY(tare_range_want_sums(range, multiplied, w->ranges->arena, err));
-    }
-    return TARE_OK;
+    tare_ranges *ranges;
+    TARE_TRY(tare_ranges_new(&ranges, err));
+    tare_status status = TARE_OK;
+    for (size_t i = 0; status == TARE_OK && i < c->observed.count; i++)
+        status = begin_value(ranges, c->observed.at[i], err);
+    if (status == TARE_OK)
+        w->ranges = ranges;
+    else
+        tare_ranges_free(ranges);
+    return status;
 }
 
 static tare_status open_worker(worker *w, tare_error *err) {
@@ -198,7 +207,9 @@ static tare_status see_sample(void *context, const tare_sample *sample, tare_err
     if (!w->ranges) TARE_TRY(begin_counting(w, err));
     w->sample = w->calibrator->ids[sample->index];
     w->ranges->samples++;
-    return tare_session_run(w->session, sample->inputs, err);
+    const tare_status status = tare_session_run(w->session, sample->inputs, err);
+    if (status != TARE_OK) drop_counts(w); /* some of the sample's values are in them, some not */
+    return status;
 }
 
 tare_status tare_calibrator_see(tare_calibrator *calibrator, size_t thread, const tare_sample *sample,

@@ -78,7 +78,7 @@ tare_status tare_calibrator_open(tare_calibrator **out, const tare_model *model,
                                  const tare_calibrate_options *options, tare_log *log, tare_error *err);
 void tare_calibrator_close(tare_calibrator *calibrator);            /* NULL is fine */
 tare_pool *tare_calibrator_pool(const tare_calibrator *calibrator); /* has a thread for each worker */
-/* Runs these samples, each by the worker that is free. */
+/* Runs these samples, each by the worker that is free. After a failure, here or in see(), what the worker counted is gone. */
 tare_status tare_calibrator_count(tare_calibrator *calibrator, const size_t *indexes, size_t count, tare_error *err);
 /* Runs one by the worker of this thread of the pool; the model's outputs stay until the same worker's next one. */
 tare_status tare_calibrator_see(tare_calibrator *calibrator, size_t thread, const tare_sample *sample, tare_error *err);
