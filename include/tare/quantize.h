@@ -27,14 +27,14 @@ typedef struct tare_rule_options {
 extern TARE_API const tare_field tare_rule_fields[];
 
 typedef struct tare_quantization {
-    const char *target; /* whose arithmetic and constraints; NULL: "onnx" */
-    const char *method; /* how ranges are chosen: minmax, average, percentile, entropy, mse, auto; NULL: mse */
-    double percentile;  /* 50…100, the share kept on each side by method percentile; 0: 99.99 */
-    int activation;     /* ORDER: act: code type of activations: 0 the target's, 1 u8, 2 s8, 3 u16, 4 s16 */
-    bool per_tensor;    /* weights have one scale, not one per output channel */
-    bool symmetric;     /* zero points of activations are 0 (s8, s16) or the middle (u8, u16) */
-    bool power_of_two;  /* scales are powers of two */
-    bool int_outputs;   /* f32 outputs of the model become 8-bit codes, which scale and zero point give a meaning */
+    const char *target;      /* whose arithmetic and constraints; NULL: "onnx" */
+    const char *method;      /* how ranges are chosen: minmax, average, percentile, entropy, mse, auto; NULL: mse */
+    double percentile;       /* 50…100, the share kept on each side by method percentile; 0: 99.99 */
+    int activation;          /* ORDER: act: code type of activations: 0 the target's, 1 u8, 2 s8, 3 u16, 4 s16 */
+    bool per_tensor;         /* weights have one scale, not one per output channel */
+    bool symmetric;          /* zero points of activations are 0 (s8, s16) or the middle (u8, u16) */
+    bool power_of_two;       /* scales are powers of two */
+    bool int_outputs;        /* f32 outputs of the model become codes; scale and zero point say what they mean */
     tare_strings keep_float; /* names of nodes, or op types; such rules come after the others */
     tare_records rules;      /* tare_rule_options, by a recipe */
 } tare_quantization;

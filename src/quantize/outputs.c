@@ -3,15 +3,12 @@
  * After:   producer → y_real → QuantizeLinear → y     others read y_real, quantized */
 #include "quantize/quantize.h"
 
-static tare_status fail_scale(const tare_value *value, tare_error *err) {
-    const tare_quant *quant = value->quant;
-    if (quant->count != 1)
-        return tare_fail(err, TARE_E_UNSUPPORTED, "output '%s': has %zu scales in the model, --int-outputs gives one",
-                         value->name, quant->count);
-    return tare_fail(
-        err, TARE_E_UNSUPPORTED,
-        "output '%s': its codes would be %s, --int-outputs gives u8 or s8; a rule with act: u8 for it does",
-        value->name, tare_dtype_name(quant->code));
+/* ONNX's own has 16 bits from here on; before, com.microsoft's has. */
+enum { OPSET_WIDE = 21 };
+
+static const tare_op *op_for(const tare_model *model, tare_dtype code) {
+    const bool is_contrib = tare_dtype_size(code) > 1 && model->opset < OPSET_WIDE;
+    return tare_op_find(is_contrib ? "com.microsoft" : "", "QuantizeLinear", is_contrib ? 1 : model->opset);
 }
 
 static tare_status add_parameters(tare_value *output, tare_value *inputs[3], tare_error *err) {
@@ -19,8 +16,12 @@ static tare_status add_parameters(tare_value *output, tare_value *inputs[3], tar
     tare_model *model = output->graph->model;
     const char *scale = tare_arena_printf(model->arena, "%s_scale", output->name);
     const char *zero_point = tare_arena_printf(model->arena, "%s_zero_point", output->name);
-    uint8_t code = (uint8_t)quant->zero_point[0]; /* of s8 too: two's complement */
-    const tare_tensor tensor = { .dtype = quant->code, .data = &code, .size = sizeof code };
+    uint8_t narrow = (uint8_t)quant->zero_point[0]; /* of signed ones too: two's complement */
+    uint16_t wide = (uint16_t)quant->zero_point[0];
+    const bool is_narrow = tare_dtype_size(quant->code) == 1;
+    const tare_tensor tensor = { .dtype = quant->code,
+                                 .data = is_narrow ? (void *)&narrow : (void *)&wide,
+                                 .size = is_narrow ? sizeof narrow : sizeof wide };
     if (!scale || !zero_point) return tare_fail_memory(err, 0);
     TARE_TRY(tare_graph_add_f32(output->graph, scale, quant->scale[0], &inputs[1], err));
     return tare_graph_add_constant(output->graph, zero_point, &tensor, NULL, false, &inputs[2], err);
@@ -51,10 +52,12 @@ static tare_status split(tare_value *output, tare_value **out, tare_error *err) 
 static tare_status give_codes(tare_value *output, tare_error *err) {
     const tare_quant *quant = output->quant;
     tare_model *model = output->graph->model;
-    const tare_op *op = tare_op_find("", "QuantizeLinear", model->opset);
+    const tare_op *op = op_for(model, quant->code);
     tare_value *inputs[3];
     tare_node *node;
-    if (quant->count != 1 || tare_dtype_size(quant->code) != 1) return fail_scale(output, err);
+    if (quant->count != 1)
+        return tare_fail(err, TARE_E_UNSUPPORTED, "output '%s': has %zu scales in the model, --int-outputs gives one",
+                         output->name, quant->count);
     if (!op) return tare_fail(err, TARE_E_BUG, "there is no QuantizeLinear in opset %lld", (long long)model->opset);
     TARE_TRY(add_parameters(output, inputs, err));
     TARE_TRY(split(output, &inputs[0], err));
