@@ -26,8 +26,8 @@ typedef struct chooser {
 
 static tare_range_request request_for(const tare_quantize_options *options, tare_dtype code, const tare_said *said) {
     tare_range_request request = { .code = code,
-                                   .symmetric = options->symmetric,
-                                   .power_of_two = options->power_of_two,
+                                   .symmetric = tare_wants_symmetric(options),
+                                   .power_of_two = tare_wants_powers(options),
                                    .percentile = options->percentile > 0 ? options->percentile : 99.99 };
     if (said->percentile) request.percentile = said->percentile->percentile;
     return request;
@@ -116,11 +116,9 @@ tare_dtype tare_code_of(const tare_scheme *scheme, const tare_value *value) {
     return scheme->options->activation ? scheme->options->activation : scheme->options->target->activation;
 }
 
-/* Options and target may both ask for it. */
 static void scale_for(const tare_scheme *s, float lo, float hi, tare_dtype code, float *scale, int32_t *zero_point) {
-    const tare_target *target = s->options->target;
-    tare_scale_from_range(lo, hi, code, s->options->symmetric || target->symmetric_activations,
-                          s->options->power_of_two || target->power_of_two, scale, zero_point);
+    tare_scale_from_range(lo, hi, code, tare_wants_symmetric(s->options), tare_wants_powers(s->options), scale,
+                          zero_point);
 }
 
 float tare_step_of(const tare_scheme *scheme, const tare_value *value, const tare_range *range) {
@@ -136,8 +134,8 @@ static bool is_activation(const tare_scheme_value *entry) {
 
 /* Does the value share its scale with the index-th? */
 static bool is_member(const tare_scheme *s, const tare_value *value, size_t index) {
-    return value->mark && s->values.at[value->mark - 1].quantized &&
-           tare_scheme_root(s, value->mark - 1) == tare_scheme_root(s, index);
+    const tare_scheme_value *entry = tare_scheme_find(s, value);
+    return entry && entry->quantized && tare_scheme_root_of(s, entry) == tare_scheme_root(s, index);
 }
 
 static tare_status gather(chooser *c, tare_error *err) {

@@ -10,10 +10,9 @@ static tare_status stand_in(tare_scheme *s, tare_value *value, tare_error *err) 
     const bool is_clipped =
         value->producer && (tare_node_is(value->producer, "Relu") || tare_node_is(value->producer, "Clip"));
     if (!zero_point) return tare_fail_memory(err, sizeof *quant);
-    const tare_dtype code = s->options->activation ? s->options->activation : s->options->target->activation;
-    tare_scale_from_range(is_clipped ? 0 : -1, 1, code,
-                          s->options->symmetric || s->options->target->symmetric_activations,
-                          s->options->power_of_two || s->options->target->power_of_two, scale, zero_point);
+    const tare_dtype code = tare_code_of(s, value);
+    tare_scale_from_range(is_clipped ? 0 : -1, 1, code, tare_wants_symmetric(s->options), tare_wants_powers(s->options),
+                          scale, zero_point);
     *quant = (tare_quant){ .code = code, .axis = -1, .count = 1, .scale = scale, .zero_point = zero_point };
     value->quant = quant;
     return TARE_OK;

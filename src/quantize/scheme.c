@@ -35,7 +35,7 @@ static bool has_scale_per_channel(const tare_value *value) { return value->quant
 
 void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b) {
     if (has_scale_per_channel(a) || has_scale_per_channel(b)) return;
-    size_t x = tare_scheme_root(scheme, a->mark - 1), y = tare_scheme_root(scheme, b->mark - 1);
+    size_t x = tare_scheme_root_of(scheme, at(scheme, a)), y = tare_scheme_root_of(scheme, at(scheme, b));
     if (scheme->values.at[x].kept && scheme->values.at[y].kept) return; /* two scales of the file stay two */
     bool kept = scheme->values.at[x].kept || scheme->values.at[y].kept;
     scheme->values.at[x].kept = scheme->values.at[y].kept = kept;

@@ -61,6 +61,9 @@ tare_status tare_scheme_make(tare_scheme *scheme, const tare_ranges *ranges, tar
 /* NULL: the value has no part in it. */
 tare_scheme_value *tare_scheme_find(const tare_scheme *scheme, const tare_value *value);
 size_t tare_scheme_root(const tare_scheme *scheme, size_t index);
+static inline size_t tare_scheme_root_of(const tare_scheme *scheme, const tare_scheme_value *entry) {
+    return tare_scheme_root(scheme, (size_t)(entry - scheme->values.at));
+}
 void tare_scheme_join(tare_scheme *scheme, const tare_value *a, const tare_value *b);
 
 /* The product whose node this is and that stays integer; false: it stays float (why is logged once), and of *product only
@@ -93,6 +96,13 @@ tare_status tare_spare_starved(tare_scheme *scheme, const tare_ranges *ranges, t
 bool tare_may_spare(const tare_scheme *scheme, uint64_t macs);
 void tare_spare_product(tare_scheme *scheme, tare_product *product, const char *why);
 
+/* What options or target ask for: zero points in the middle, powers of two. */
+static inline bool tare_wants_symmetric(const tare_quantize_options *options) {
+    return options->symmetric || options->target->symmetric_activations;
+}
+static inline bool tare_wants_powers(const tare_quantize_options *options) {
+    return options->power_of_two || options->target->power_of_two;
+}
 /* The type of the codes that the value has, or would have. */
 tare_dtype tare_code_of(const tare_scheme *scheme, const tare_value *value);
 /* The scale of that type for what was seen, all of it. */

@@ -79,8 +79,8 @@ static tare_status list_candidates(job *j, const tare_ranges *ranges, tare_error
 /* The values behind a node that hands codes on have readers of their own. */
 static bool hands_on(const job *j, const tare_node *node, size_t root) {
     const tare_value *out = node->output_count > 0 ? node->outputs[0] : NULL;
-    const tare_scheme_value *entry = out && out->mark ? tare_scheme_find(&j->scheme, out) : NULL;
-    return entry && entry->quantized && tare_scheme_root(&j->scheme, out->mark - 1) == root;
+    const tare_scheme_value *entry = out ? tare_scheme_find(&j->scheme, out) : NULL;
+    return entry && entry->quantized && tare_scheme_root_of(&j->scheme, entry) == root;
 }
 
 typedef struct expectation {

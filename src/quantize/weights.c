@@ -49,15 +49,12 @@ static tare_dtype code_of(const tare_scheme *s) {
     return s->options->weight ? s->options->weight : s->options->target->weight;
 }
 
-static bool wants_powers_of_two(const tare_scheme *s) {
-    return s->options->power_of_two || s->options->target->power_of_two;
-}
-
 /* For weights up to `reach`. */
 static float scale_for(const tare_scheme *s, double reach) {
     float scale;
     int32_t zero_point;
-    tare_scale_from_range((float)-reach, (float)reach, code_of(s), true, wants_powers_of_two(s), &scale, &zero_point);
+    tare_scale_from_range((float)-reach, (float)reach, code_of(s), true, tare_wants_powers(s->options), &scale,
+                          &zero_point);
     return scale;
 }
 
@@ -66,7 +63,7 @@ static float raise(const tare_scheme *s, float scale, double least) {
     const double reach = least * tare_dtype_highest(code_of(s));
     if ((double)scale >= least) return scale;
     if (!(reach <= (double)FLT_MAX)) return INFINITY;
-    return wants_powers_of_two(s) ? scale_for(s, reach) : (float)least;
+    return tare_wants_powers(s->options) ? scale_for(s, reach) : (float)least;
 }
 
 static float channel_scale(const tare_scheme *s, const tare_product *p, const float *weight, const channels *c,
