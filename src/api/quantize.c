@@ -265,6 +265,15 @@ static void hear_line(void *context, tare_log_level level, const char *text) {
     if (!warning.text || !tare_vec_push(l->arena, &l->said->warnings, warning)) l->failed = true;
 }
 
+/* What looked wrong about samples was told when they were opened, to those who listen. */
+static void hear_doubts(listener *l) {
+    for (size_t i = 0; i < l->said->inputs.count; i++) {
+        const tare_quantize_warning warning = { .text = l->said->inputs.at[i].contract.doubt,
+                                                .is_told = l->outer && l->outer->line };
+        if (warning.text && !tare_vec_push(l->arena, &l->said->warnings, warning)) l->failed = true;
+    }
+}
+
 static int hear_progress(void *context, const char *job, uint64_t done, uint64_t total) {
     const listener *l = context;
     return l->outer && l->outer->progress ? l->outer->progress(l->outer->context, job, done, total) : 0;
@@ -300,6 +309,7 @@ static tare_status quantize_and_tell(tare_quantizing *q, const tare_measuring *m
     q->said = &said;
     q->log = &l.log;
     TARE_TRY(quantize(q, out, calibrated, err));
+    hear_doubts(&l);
     TARE_TRY(tare_verdict_add(q, measuring ? measuring->advice : NULL, err));
     if (l.failed) return tare_fail_memory(err, 0);
     TARE_TRY(tell(&said, report, err));

@@ -1,7 +1,7 @@
 /* The contract of an input in words, with what its first sample came to, and what looks wrong about it. */
 #include <math.h>
+#include <stdio.h>
 
-#include "base/log.h"
 #include "samples/data.h"
 
 static void find_extremes(tare_contract *c, const tare_tensor *tensor) {
@@ -25,7 +25,7 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
     const bool has_pixels = is_picture || dtype == TARE_U8 || data->kind == TARE_DATA_RANDOM;
     tare_text text = { .arena = arena };
     tare_picture_shape picture;
-    char shape[128];
+    char shape[128], doubt[TARE_DOUBT_SIZE];
     tare_shape_print(shape, sizeof shape, &first->shape, NULL);
     if (data->kind == TARE_DATA_RANDOM) tare_text_puts(&text, "synthetic, ");
     tare_preplan_print(&text, &feed->plan, is_picture, has_pixels);
@@ -40,7 +40,9 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
         out->layout = picture.is_last ? "nhwc" : "nchw";
     tare_preplan_list(out, &feed->plan, is_picture, has_pixels, arena);
     find_extremes(out, first);
-    return out->shape && !text.failed ? TARE_OK : tare_fail_memory(err, 0);
+    const bool has_doubt = tare_feed_doubt(feed, doubt);
+    if (has_doubt) out->doubt = tare_arena_strdup(arena, doubt);
+    return out->shape && !text.failed && (!has_doubt || out->doubt) ? TARE_OK : tare_fail_memory(err, 0);
 }
 
 /* ---- what looks wrong ---- */
@@ -66,20 +68,21 @@ static const tare_node *own_step(const tare_value *input) {
     return NULL;
 }
 
-/* A model that begins with a normalization of its own gets data that are normalized twice; one that does not gets pixels
- * as they are where nothing is said. */
-void tare_feed_warn(const tare_feed *feed, tare_log *log) {
+bool tare_feed_doubt(const tare_feed *feed, char text[TARE_DOUBT_SIZE]) {
     const bool is_picture = feed->data->kind == TARE_DATA_IMAGE || feed->data->kind == TARE_DATA_NV12;
     const tare_value *input = feed->value;
     const tare_node *step = own_step(input);
     if (feed->plan.normalize.is_given && step)
-        tare_log_warn(log,
-                      "input '%s': the model begins with node '%s' (%s), which may normalize already, and mean, std or "
-                      "scale do it before; leave them out if so",
-                      input->name, step->name, step->type);
-    if (is_picture && !feed->plan.normalize.is_given && !step && tare_dtype_is_float(input->dtype))
-        tare_log_warn(log,
-                      "input '%s': pixels go in as they are, 0...255: pass the --mean and --std that the model was "
-                      "trained with, --scale 1/255 for 0...1, or --scale 1 if 0...255 is right",
-                      input->name);
+        snprintf(text, TARE_DOUBT_SIZE,
+                 "input '%s': the model begins with node '%s' (%s), which may normalize already, and mean, std or "
+                 "scale do it before; leave them out if so",
+                 input->name, step->name, step->type);
+    else if (is_picture && !feed->plan.normalize.is_given && !step && tare_dtype_is_float(input->dtype))
+        snprintf(text, TARE_DOUBT_SIZE,
+                 "input '%s': pixels go in as they are, 0...255: pass the --mean and --std that the model was "
+                 "trained with, --scale 1/255 for 0...1, or --scale 1 if 0...255 is right",
+                 input->name);
+    else
+        return false;
+    return true;
 }

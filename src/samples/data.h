@@ -103,8 +103,10 @@ const char *tare_name_flatten(const char *name, tare_arena *arena);
 /* ---- contract.c ---- */
 tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const tare_tensor *first, tare_arena *arena,
                                tare_error *err);
-/* Warns of what looks wrong between the contract and the model. */
-void tare_feed_warn(const tare_feed *feed, tare_log *log);
+/* What looks wrong between the contract and the model: one that begins with a normalization of its own gets data that are
+ * normalized twice; one that does not gets pixels as they are where nothing is said. False: nothing. */
+enum { TARE_DOUBT_SIZE = 1024 };
+bool tare_feed_doubt(const tare_feed *feed, char text[TARE_DOUBT_SIZE]);
 
 /* ---- raw.c ---- */
 /* "f32:1x3x224x224" or "nv12:320x240" after the path; false: it is no such text. */

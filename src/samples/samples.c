@@ -333,7 +333,10 @@ static tare_status open_all(tare_samples *s, const tare_source *sources, size_t 
     TARE_TRY(check_anonymous(s, &sources[0], err));
     TARE_TRY(add_feeds(s, sources, count, err));
     for (size_t i = 0; i < count; i++) TARE_TRY(bind_source(s, &s->sources[i], err));
-    for (size_t i = 0; i < s->feed_count; i++) tare_feed_warn(&s->feeds[i], s->log);
+    for (size_t i = 0; i < s->feed_count; i++) {
+        char doubt[TARE_DOUBT_SIZE];
+        if (tare_feed_doubt(&s->feeds[i], doubt)) tare_log_warn(s->log, "%s", doubt);
+    }
     TARE_TRY(join_all(s, err));
     return cut_range(s, range, err);
 }

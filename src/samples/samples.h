@@ -54,6 +54,7 @@ typedef struct tare_contract {
     const char *input, *type, *shape; /* of a sample */
     const char *source, *text;        /* --data's; "color rgb, resize 224x224 (pillow, bilinear), …" */
     const char *ignored;              /* other entries of a directory, in words; NULL: none */
+    const char *doubt;                /* what looks wrong about it, as it was warned of; NULL: nothing */
     tare_shape dims;
     /* The same step by step; NULL, 0: not done, or not told. */
     const char *layout; /* nchw, nhwc */

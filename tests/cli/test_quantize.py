@@ -112,6 +112,17 @@ def test_a_bad_result_is_a_warning(tmp_path):
     assert "  warning " not in tare(*again[1:])
 
 
+def test_doubts_about_samples_are_told(tmp_path):
+    """Also where nobody heard the warning: in JSON, and in the summary with --quiet."""
+    quantize = ["quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx"]
+    (warning,) = told(*quantize, "-q")["warnings"]
+    assert warning.startswith("input 'image': pixels go in as they are, 0...255")
+    assert "  warning     input 'image': pixels go in" in tare(*quantize, "-q")
+    loud = run_program(*quantize)
+    assert "pixels go in" in loud.log and "pixels go in" not in loud.out
+    assert told(*quantize, "--scale", "1")["warnings"] == []
+
+
 def test_what_has_scales_is_told(tmp_path):
     tare("quantize", MODEL, "--data", IMAGES, "-o", tmp_path / "q.onnx")
     said = told("quantize", tmp_path / "q.onnx", "--data", IMAGES, "-o", tmp_path / "again.onnx")
