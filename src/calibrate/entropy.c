@@ -4,13 +4,12 @@
 #include <sleef.h>
 
 #include "calibrate/range.h"
+#include "calibrate/search.h"
 
 /* Bins taken together, an eighth of a binade: what is finer is a net's own constants, and chance. */
 enum { STRETCH_BINS = 16 };
 /* From the top: what lies further below is as good as zero beside any candidate. */
 enum { BINADES = 32 };
-/* Steps down from an end: further than any f32 that codes can still hold beside it. */
-enum { CANDIDATES_MAX = 640 };
 /* Candidates do not leave more numbers outside than this. */
 static const double outside_most = 1.0 / 16;
 /* Numbers nearer to zero than this share of the mean magnitude, about half a step, are as good as zero, which has a code of
@@ -207,14 +206,6 @@ double tare_range_divergence(const tare_range *range, const tare_range_request *
     return divergence(&c, request, lo, hi);
 }
 
-typedef struct search {
-    const counted *counted;
-    const tare_range_request *request;
-    float low, high; /* what was seen, and zero */
-    float lo, hi;    /* the best so far */
-    double lost;
-} search;
-
 /* Numbers below lo and above hi. */
 static double outside(const counted *c, double lo, double hi) {
     double sum = 0;
@@ -225,55 +216,29 @@ static double outside(const counted *c, double lo, double hi) {
     return sum;
 }
 
-/* False: it leaves too many outside to be a candidate. */
-static bool try_range(search *s, float lo, float hi) {
-    lo = lo < s->low ? s->low : lo, hi = hi > s->high ? s->high : hi;
-    if (outside(s->counted, (double)lo, (double)hi) > outside_most * s->counted->total) return false;
-    const double lost = divergence(s->counted, s->request, lo, hi);
-    if (lost < s->lost) s->lo = lo, s->hi = hi, s->lost = lost;
-    return true;
-}
+typedef struct candidates {
+    counted counted;
+    const tare_range_request *request;
+} candidates;
 
-/* Ends moved inward from what was seen by a sixteenth of a binade at a time: both (as one reach), or one of them. */
-enum { LOW_END = 1, HIGH_END = 2 };
-static const double step_inward = 0.957603280698573647; /* 2^(-1/16) */
-static void sweep(search *s, int ends) {
-    const float at_lo = s->lo, at_hi = s->hi;
-    double reach = ends == LOW_END    ? -(double)s->low
-                   : ends == HIGH_END ? (double)s->high
-                                      : most_of(-(double)s->low, (double)s->high);
-    for (int i = 0; i < CANDIDATES_MAX && reach > 0; i++, reach *= step_inward) {
-        const float lo = ends & LOW_END ? (float)-reach : at_lo, hi = ends & HIGH_END ? (float)reach : at_hi;
-        if (!try_range(s, lo, hi)) return;
-    }
-}
-
-/* Around the best, by less than a step. */
-static void refine(search *s, float by) {
-    const float factors[] = { 1 - by, 1 + by };
-    for (int end = 0; end < 2; end++) {
-        const float at_lo = s->lo, at_hi = s->hi;
-        for (int i = 0; i < 2; i++) try_range(s, end ? at_lo : at_lo * factors[i], end ? at_hi * factors[i] : at_hi);
-    }
+static double cost(const void *context, float lo, float hi, double enough) {
+    const candidates *c = context;
+    (void)enough;
+    if (outside(&c->counted, (double)lo, (double)hi) > outside_most * c->counted.total) return INFINITY;
+    return divergence(&c->counted, c->request, lo, hi);
 }
 
 static void choose(const tare_range *range, const tare_range_request *request, float *lo, float *hi) {
-    counted c;
-    make_counted(&c, range);
-    search s = { .counted = &c,
-                 .request = request,
-                 .low = range->min < 0 ? range->min : 0,
-                 .high = range->max > 0 ? range->max : 0 };
-    s.lo = s.low, s.hi = s.high;
-    s.lost = divergence(&c, request, s.lo, s.hi);
-    sweep(&s, LOW_END | HIGH_END);
-    const bool two_ended = !request->symmetric && s.low < 0 && s.high > 0;
-    for (double before = INFINITY; two_ended && s.lost < before;) {
-        before = s.lost;
-        sweep(&s, HIGH_END);
-        sweep(&s, LOW_END);
-    }
-    for (float by = 0.02f; by > 0.004f; by /= 2) refine(&s, by);
+    candidates c = { .request = request };
+    tare_search s = { .cost = cost,
+                      .context = &c,
+                      .low = range->min < 0 ? range->min : 0,
+                      .high = range->max > 0 ? range->max : 0,
+                      .is_symmetric = request->symmetric };
+    make_counted(&c.counted, range);
+    tare_search_begin(&s);
+    tare_search_sweep(&s);
+    tare_search_refine(&s);
     *lo = s.lo;
     *hi = s.hi;
 }

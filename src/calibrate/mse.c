@@ -2,55 +2,78 @@
 #include <math.h>
 
 #include "calibrate/range.h"
+#include "calibrate/search.h"
+
+typedef struct candidates {
+    tare_profile profile;
+    const tare_range_request *request;
+} candidates;
+
+static double cost(const void *context, float lo, float hi, double enough) {
+    const candidates *c = context;
+    return tare_profile_error(&c->profile, c->request, lo, hi, tare_clip_weight, enough);
+}
 
 enum { SHRINKS = 24, ROUNDS = 3 };
 
-typedef struct search {
-    const tare_profile *profile;
-    const tare_range_request *request;
-    float lo, hi;
-    double error;
-} search;
-
-static void try_range(search *s, float lo, float hi) {
-    double error = tare_profile_error(s->profile, s->request, lo, hi, tare_clip_weight, s->error);
-    if (error < s->error) s->lo = lo, s->hi = hi, s->error = error;
-}
-
 /* Behind a curve that flattens, one end may go far in while the other stays. */
-static void try_ends(search *s, float low, float high) {
+static void try_ends(tare_search *s) {
     float shrink = 1;
     for (int i = 0; i < SHRINKS * 2; i++) {
         shrink *= 0.9f;
-        try_range(s, low * shrink, high);
-        try_range(s, low, high * shrink);
+        tare_search_try(s, s->low * shrink, s->high);
+        tare_search_try(s, s->low, s->high * shrink);
     }
 }
 
-/* First both ends together in steps of 1/16 of a binade, then each end by itself around the best, ever finer. */
-static void choose(const tare_range *range, const tare_range_request *request, float *lo, float *hi) {
-    tare_profile profile;
-    tare_profile_make(&profile, range, request);
-    const float low = range->min < 0 ? range->min : 0, high = range->max > 0 ? range->max : 0;
-    search s = { .profile = &profile, .request = request, .lo = low, .hi = high };
-    s.error = tare_profile_error(&profile, request, low, high, tare_clip_weight, INFINITY);
+/* Where no number lies far off: first both ends together in steps of a tenth of a binade, then each end by itself around the
+ * best, ever finer. */
+static void search_near(tare_search *s, bool has_curve) {
     float shrink = 1;
     for (int i = 0; i < SHRINKS; i++) {
         shrink *= 0.93f;
-        try_range(&s, low * shrink, high * shrink);
+        tare_search_try(s, s->low * shrink, s->high * shrink);
     }
-    if (request->curve) try_ends(&s, low, high);
+    if (has_curve) try_ends(s);
     float step = 0.2f;
     for (int round = 0; round < ROUNDS; round++, step /= 3) {
         const float steps[] = { 1 - 2 * step, 1 - step, 1 + step, 1 + 2 * step };
         for (int end = 0; end < 2; end++) {
-            const float at_lo = s.lo, at_hi = s.hi;
-            for (int i = 0; i < 4; i++) {
-                float new_lo = end ? at_lo : at_lo * steps[i], new_hi = end ? at_hi * steps[i] : at_hi;
-                try_range(&s, new_lo < low ? low : new_lo, new_hi > high ? high : new_hi);
-            }
+            const float at_lo = s->lo, at_hi = s->hi;
+            for (int i = 0; i < 4; i++)
+                tare_search_try(s, end ? at_lo : at_lo * steps[i], end ? at_hi * steps[i] : at_hi);
         }
     }
+}
+
+/* The far look must find a range that is better by this factor. What is less is chance: among ranges that cost alike, those
+ * that cost least are no better for a model, and wider ones are worse (docs/accuracy.md). */
+static const double clearly_better = 1.045;
+
+static void search_far(tare_search *near, float lo, float hi) {
+    tare_search far = *near;
+    far.lo = lo, far.hi = hi;
+    far.least = far.cost(far.context, lo, hi, INFINITY);
+    if (far.least >= near->least) return;
+    tare_search_refine(&far);
+    if (far.least * clearly_better < near->least) *near = far;
+}
+
+static void choose(const tare_range *range, const tare_range_request *request, float *lo, float *hi) {
+    candidates c = { .request = request };
+    tare_search s = { .cost = cost,
+                      .context = &c,
+                      .low = range->min < 0 ? range->min : 0,
+                      .high = range->max > 0 ? range->max : 0,
+                      .is_symmetric = request->symmetric };
+    tare_profile_make(&c.profile, range, request, true); /* costs little */
+    tare_search_begin(&s);
+    tare_search_sweep(&s);
+    const float far_lo = s.lo, far_hi = s.hi;
+    tare_profile_make(&c.profile, range, request, false);
+    tare_search_begin(&s);
+    search_near(&s, request->curve != NULL);
+    search_far(&s, far_lo, far_hi);
     *lo = s.lo;
     *hi = s.hi;
 }

@@ -59,12 +59,15 @@ typedef struct tare_stretch {
 } tare_stretch;
 typedef struct tare_profile {
     size_t count;
+    size_t first[2]; /* of the positive ones, of the negative ones: each from the far end inward */
     double total;
     tare_stretch stretch[2816];
 } tare_profile;
-void tare_profile_make(tare_profile *profile, const tare_range *range, const tare_range_request *request);
+/* is_coarse: in no part finer than a search's steps. */
+void tare_profile_make(tare_profile *profile, const tare_range *range, const tare_range_request *request,
+                       bool is_coarse);
 /* clip_weight: what a squared clipping error counts beside a squared rounding error. `enough`: a larger error need not be
- * added up to its end. */
+ * added up to its end; INFINITY when clipping alone is more, so that it is for every narrower range too. */
 double tare_profile_error(const tare_profile *profile, const tare_range_request *request, float lo, float hi,
                           double clip_weight, double enough);
 

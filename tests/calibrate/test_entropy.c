@@ -4,61 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/range.h"
+#include "calibrate/support/made.h"
 #include "support/support.h"
 
-/* A range whose bins hold exactly what a distribution says, without chance. */
-typedef struct made {
-    tare_range range;
-    uint64_t pages[TARE_RANGE_BINADES][TARE_RANGE_BINS];
-} made;
-
-typedef double cumulative(double x); /* the share of numbers below x */
-
-static const double numbers_made = 1e13;
-
-static made *new_made(void) {
-    made *m = calloc(1, sizeof *m);
-    assert_non_null(m);
-    m->range.name = "x";
-    m->range.min = INFINITY, m->range.max = -INFINITY;
-    return m;
-}
-
-static void put(made *m, float value, uint64_t count) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    m->pages[bits >> 23][bits >> 16 & 127] += count;
-    m->range.page[bits >> 23] = m->pages[bits >> 23];
-    m->range.count += count;
-    if (!(bits << 1)) m->range.zeros += count;
-    m->range.min = fminf(m->range.min, value);
-    m->range.max = fmaxf(m->range.max, value);
-}
-
-/* The part of the distribution that lies within lo…hi. */
-static made *make(cumulative *below, float lo, float hi) {
-    made *m = new_made();
-    for (int binade = 0; binade < TARE_RANGE_BINADES; binade++) {
-        if ((binade & 255) == 255) continue;
-        for (int bin = 0; bin < TARE_RANGE_BINS; bin++) {
-            const double a = tare_bin_edge(binade, bin), b = tare_bin_edge(binade, bin + 1);
-            double from = binade & 256 ? -b : a, to = binade & 256 ? -a : b;
-            from = fmax(from, (double)lo), to = fmin(to, (double)hi);
-            if (to <= from) continue;
-            const uint64_t count = (uint64_t)(numbers_made * (below(to) - below(from)));
-            if (!count) continue;
-            m->pages[binade][bin] = count;
-            m->range.page[binade] = m->pages[binade];
-            m->range.count += count;
-        }
-    }
-    m->range.min = lo, m->range.max = hi;
-    return m;
-}
-
-static double gauss(double x) { return 0.5 * erfc(-x * sqrt(0.5)); }
-static double laplace(double x) { return x < 0 ? 0.5 * exp(x) : 1 - 0.5 * exp(-x); }
 static double even(double x) { return (x + 1) / 3; /* on -1…2 */ }
 
 static void choose(const made *m, const tare_range_request *request, float *lo, float *hi) {
@@ -111,7 +59,7 @@ static double tried_divergence(float lo, float hi) {
 static void test_divergence_is_that_of_the_distribution(void **state) {
     (void)state;
     static const float ends[][2] = { { -5, 5 }, { -3, 4 }, { -4.5f, 4 }, { -1, 0.5f }, { -0.02f, 0.03f } };
-    made *m = make(gauss, -5, 5);
+    made *m = made_of(made_gauss, -5, 5);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         const double want = tried_divergence(ends[i][0], ends[i][1]);
         const double got = tare_range_divergence(&m->range, &u8, ends[i][0], ends[i][1]);
@@ -127,17 +75,17 @@ static void assert_between(double low, float got, double high) {
 static void test_clips_what_is_known_to_be_best(void **state) {
     (void)state;
     float lo, hi;
-    made *m = make(gauss, -8, 8);
+    made *m = made_of(made_gauss, -8, 8);
     choose(m, &u8, &lo, &hi);
     assert_between(-5, lo, -3.6);
     assert_between(3.6, hi, 5);
     free(m);
-    m = make(laplace, -30, 30);
+    m = made_of(made_laplace, -30, 30);
     choose(m, &u8, &lo, &hi);
     assert_between(-13, lo, -8);
     assert_between(8, hi, 13);
     free(m);
-    m = make(even, -1, 2); /* nothing is rare: nothing to clip */
+    m = made_of(even, -1, 2); /* nothing is rare: nothing to clip */
     choose(m, &u8, &lo, &hi);
     assert_true(lo == -1 && hi == 2);
     free(m);
@@ -147,7 +95,7 @@ static void test_sixteen_bits_need_no_clipping(void **state) {
     (void)state;
     const tare_range_request request = { .code = TARE_U16 };
     float lo, hi;
-    made *m = make(gauss, -6, 6);
+    made *m = made_of(made_gauss, -6, 6);
     choose(m, &request, &lo, &hi);
     assert_between(-6, lo, -5);
     assert_between(5, hi, 6);
@@ -158,11 +106,11 @@ static void test_sixteen_bits_need_no_clipping(void **state) {
 static void test_zeros_say_nothing(void **state) {
     (void)state;
     float lo, hi, with_lo, with_hi;
-    made *m = make(gauss, 0, 8);
+    made *m = made_of(made_gauss, 0, 8);
     choose(m, &u8, &lo, &hi);
-    put(m, 0, (uint64_t)numbers_made * 100);
-    put(m, -0.0f, (uint64_t)numbers_made);
-    put(m, 1e-12f, (uint64_t)numbers_made * 100);
+    made_put(m, 0, (uint64_t)made_numbers * 100);
+    made_put(m, -0.0f, (uint64_t)made_numbers);
+    made_put(m, 1e-12f, (uint64_t)made_numbers * 100);
     choose(m, &u8, &with_lo, &with_hi);
     assert_true(lo == 0 && with_lo == 0);
     assert_between(0.93 * (double)hi, with_hi, 1.07 * (double)hi);
@@ -175,12 +123,12 @@ static void test_outliers_do_not_hide_candidates(void **state) {
     static const float outliers[] = { 100, 1e4f, 1e6f };
     for (size_t i = 0; i < 3; i++) {
         float lo, hi;
-        made *m = make(gauss, -8, 8);
-        put(m, outliers[i], 10000);
+        made *m = made_of(made_gauss, -8, 8);
+        made_put(m, outliers[i], 10000);
         choose(m, &u8, &lo, &hi);
         assert_between(-5.5, lo, -3.6);
         assert_between(3.6, hi, 5.5);
-        put(m, -outliers[i], 10000);
+        made_put(m, -outliers[i], 10000);
         choose(m, &u8, &lo, &hi);
         assert_between(-5.5, lo, -3.6);
         assert_between(3.6, hi, 5.5);
@@ -192,8 +140,8 @@ static void test_outliers_do_not_hide_candidates(void **state) {
 static void test_combs_keep_their_teeth(void **state) {
     (void)state;
     float lo, hi;
-    made *m = new_made();
-    for (int i = 0; i < 256; i++) put(m, (float)i / 255, 1000000 + 3000 * (uint64_t)i);
+    made *m = made_new();
+    for (int i = 0; i < 256; i++) made_put(m, (float)i / 255, 1000000 + 3000 * (uint64_t)i);
     choose(m, &u8, &lo, &hi);
     assert_true(lo == 0);
     assert_between(0.97, hi, 1);
@@ -204,8 +152,8 @@ static void test_combs_keep_their_teeth(void **state) {
 static void test_clipped_activations_keep_their_bound(void **state) {
     (void)state;
     float lo, hi;
-    made *m = make(gauss, 0, 6);
-    put(m, 6, (uint64_t)(numbers_made / 8));
+    made *m = made_of(made_gauss, 0, 6);
+    made_put(m, 6, (uint64_t)(made_numbers / 8));
     choose(m, &u8, &lo, &hi);
     assert_true(lo == 0);
     assert_between(5.8, hi, 6);
@@ -218,11 +166,11 @@ static void test_few_numbers_are_not_overread(void **state) {
     static const int counts[] = { 1, 2, 5, 20, 100, 1000, 10000, 100000 };
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         test_random random = { 11 + k };
-        made *m = new_made();
+        made *m = made_new();
         for (int i = 0; i < counts[k]; i++) {
             double u = -6;
             for (int j = 0; j < 12; j++) u += test_random_unit(&random);
-            put(m, (float)u, 1);
+            made_put(m, (float)u, 1);
         }
         float lo, hi;
         choose(m, &u8, &lo, &hi);
@@ -235,7 +183,7 @@ static void test_few_numbers_are_not_overread(void **state) {
 
 static void test_keeps_to_the_codes(void **state) {
     (void)state;
-    made *m = make(gauss, -2, 8);
+    made *m = made_of(made_gauss, -2, 8);
     const tare_range_request symmetric = { .code = TARE_S8, .symmetric = true },
                              power = { .code = TARE_S8, .symmetric = true, .power_of_two = true };
     float lo, hi, scale;
@@ -257,16 +205,16 @@ static void test_scales_with_the_numbers(void **state) {
     (void)state;
     static const int exponents[] = { -120, -60, 1, 60, 120 };
     float lo, hi;
-    made *m = make(gauss, -8, 8);
+    made *m = made_of(made_gauss, -8, 8);
     choose(m, &u8, &lo, &hi);
     for (size_t i = 0; i < 5; i++) {
-        made *scaled = new_made();
+        made *scaled = made_new();
         for (int binade = 0; binade < TARE_RANGE_BINADES; binade++)
             for (int bin = 0; m->range.page[binade] && bin < TARE_RANGE_BINS; bin++) {
                 const double edge = ldexp(tare_bin_edge(binade, bin), exponents[i]);
                 /* Where the shifted bins would be denormal, bins are coarser: nothing that counts lies there. */
                 if (m->pages[binade][bin] && edge >= 0x1p-126)
-                    put(scaled, (float)(binade & 256 ? -edge : edge), m->pages[binade][bin]);
+                    made_put(scaled, (float)(binade & 256 ? -edge : edge), m->pages[binade][bin]);
             }
         scaled->range.min = ldexpf(-8, exponents[i]), scaled->range.max = ldexpf(8, exponents[i]);
         float scaled_lo, scaled_hi;
