@@ -4,6 +4,9 @@
 #ifndef TARE_CALIBRATE_CALIBRATE_H
 #define TARE_CALIBRATE_CALIBRATE_H
 
+#include <float.h>
+#include <math.h>
+
 #include <tare/quantize.h>
 
 #include "base/threads.h"
@@ -106,6 +109,9 @@ enum {
 };
 tare_status tare_ranges_parse(tare_ranges **out, const char *bytes, size_t size, tare_error *err);
 
+/* What is not finite counts as nothing. */
+static inline double tare_finite_or_0(float x) { return fabsf(x) <= FLT_MAX ? (double)x : 0; }
+
 /* ---- range methods: methods.def, a file each ---- */
 
 /* What a range will be used for: the codes it must fit. */
@@ -127,6 +133,12 @@ typedef struct tare_method {
         tries; /* which of the others it is is tried on samples, value by value (quantize.h); choose() where it is not */
 } tare_method;
 
+enum {
+#define METHOD(x, help) +1
+    TARE_METHOD_COUNT = 0
+#include "calibrate/methods.def"
+#undef METHOD
+};
 size_t tare_method_count(void);
 const tare_method *tare_method_at(size_t index);
 const tare_method *tare_method_find(const char *name);

@@ -1,7 +1,5 @@
 /* The sum of the finite numbers in each channel of a value: what its mean is where a product multiplies it. Eight lanes by the
  * place of a pixel, whatever the layout, so that the sum of a sample is one number; sums of samples are exact. */
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/range.h"
@@ -15,8 +13,6 @@ tare_status tare_range_want_sums(tare_range *range, size_t channels, tare_arena 
     return TARE_OK;
 }
 
-static inline double finite_or_0(float x) { return fabsf(x) <= FLT_MAX ? (double)x : 0; }
-
 static double fold(double *lanes, size_t step) {
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t k = 0; k < half; k++) lanes[k * step] += lanes[(k + half) * step];
@@ -26,11 +22,11 @@ static double fold(double *lanes, size_t step) {
 /* Numbers of one channel, the first of which is that of pixel `at`. */
 static void add_row(double lanes[LANES], const float *row, size_t count, size_t at, bool finite) {
     size_t i = 0;
-    for (; i < count && (at + i) % LANES; i++) lanes[(at + i) % LANES] += finite_or_0(row[i]);
+    for (; i < count && (at + i) % LANES; i++) lanes[(at + i) % LANES] += tare_finite_or_0(row[i]);
     if (finite)
         for (; i + LANES <= count; i += LANES)
             for (size_t k = 0; k < LANES; k++) lanes[k] += (double)row[i + k];
-    for (; i < count; i++) lanes[(at + i) % LANES] += finite_or_0(row[i]);
+    for (; i < count; i++) lanes[(at + i) % LANES] += tare_finite_or_0(row[i]);
 }
 
 static void sum_rows(tare_range *range, const tare_tensor *tensor, bool finite) {
@@ -56,7 +52,7 @@ static void add_block(double lane[BLOCK], const float *pixel, size_t count, size
 
 static void add_some(double lane[BLOCK], const float *pixel, size_t channels, size_t count, size_t step) {
     for (size_t i = 0; i < count; i += LANES, pixel += LANES * step)
-        for (size_t c = 0; c < channels; c++) lane[c] += finite_or_0(pixel[c]);
+        for (size_t c = 0; c < channels; c++) lane[c] += tare_finite_or_0(pixel[c]);
 }
 
 static void add_chunk(double lanes[LANES][BLOCK], const float *pixel, size_t channels, size_t count, size_t step,

@@ -16,10 +16,6 @@ static const double outside_most = 1.0 / 16;
  * its own in every candidate: neither says anything about the range. Counted, they would drown all else behind a Relu. */
 static const double near_zero = 1.0 / 64;
 
-/* Not fmin() and fmax(), which are calls: no NaN comes here. */
-static inline double least_of(double a, double b) { return a < b ? a : b; }
-static inline double most_of(double a, double b) { return a > b ? a : b; }
-
 /* A part of the line where numbers were met, taken as spread evenly; what lies between two is empty. */
 typedef struct stretch {
     double low, high, count;
@@ -47,7 +43,7 @@ static double mean_magnitude(const tare_range *range) {
 }
 
 static void add_stretch(counted *c, int sign, double low, double high, double count) {
-    const double width = high - low, last = most_of(least_of(high, c->reach[sign]), low);
+    const double width = high - low, last = tare_most(tare_least(high, c->reach[sign]), low);
     c->at[c->count++] = (stretch){ .low = sign ? -last : low,
                                    .high = sign ? -low : last,
                                    .count = count,
@@ -83,10 +79,10 @@ static void see_slopes(counted *c) {
 
 /* From the lowest stretch to the highest. */
 static void make_counted(counted *c, const tare_range *range) {
-    c->reach[0] = most_of((double)range->max, 0), c->reach[1] = most_of(-(double)range->min, 0);
-    const double reach = most_of(c->reach[0], c->reach[1]);
+    c->reach[0] = tare_most((double)range->max, 0), c->reach[1] = tare_most(-(double)range->min, 0);
+    const double reach = tare_most(c->reach[0], c->reach[1]);
     const int top = ilogb(reach > 0 ? reach : 1) + 127, bottom = top - BINADES + 1;
-    const double least = most_of(mean_magnitude(range) * near_zero, tare_bin_edge(0, 1));
+    const double least = tare_most(mean_magnitude(range) * near_zero, tare_bin_edge(0, 1));
     c->count = 0, c->total = 0;
     for (int sign = 1; sign >= 0; sign--) {
         for (int exponent = bottom > 0 ? bottom : 0; exponent <= top && exponent < 255; exponent++) {
@@ -135,13 +131,13 @@ static double close_cell(const cell *c, double step) {
 }
 
 static double share_of(const stretch *s, double from, double to) {
-    const double low = most_of(s->low, from), high = least_of(s->high, to);
+    const double low = tare_most(s->low, from), high = tare_least(s->high, to);
     if (s->high > s->low) return high > low ? (high - low) / (s->high - s->low) : 0;
     return low <= high ? 1 : 0;
 }
 
 static double code_of(double real, const codes *k) {
-    return least_of(most_of(floor(real / k->step + 0.5), k->lowest), k->highest);
+    return tare_least(tare_most(floor(real / k->step + 0.5), k->lowest), k->highest);
 }
 
 /* The part of a stretch that is inside, cell by cell. */
@@ -152,7 +148,7 @@ static double walk_stretch(cell *open, const stretch *s, const codes *k) {
         lost += close_cell(open, k->step);
         *open = (cell){ .code = first };
     }
-    add_part(open, s, share_of(s, k->low, least_of((first + 0.5) * k->step, k->high)));
+    add_part(open, s, share_of(s, k->low, tare_least((first + 0.5) * k->step, k->high)));
     if (last == first) return lost;
     lost += close_cell(open, k->step);
     const double between = (last - first - 1) * k->step / (s->high - s->low);
@@ -178,7 +174,7 @@ static double clipping(const counted *c, const codes *k) {
         const double n = outer[side] + 0.5, o = outside[side];
         if (o > 0) lost += (n + o) * Sleef_cinz_logd1_u10purec((n + o) / n);
     }
-    const double share = most_of(1 - (outside[0] + outside[1]) / c->total, 0x1p-60);
+    const double share = tare_most(1 - (outside[0] + outside[1]) / c->total, 0x1p-60);
     return share < 1 ? lost + c->total * Sleef_cinz_logd1_u10purec(share) : lost;
 }
 

@@ -62,9 +62,6 @@ typedef struct grid {
     double lo, hi, clip_weight;
 } grid;
 
-/* Not fmin() and fmax(), which are calls: no NaN comes here. */
-static inline double least(double a, double b) { return a < b ? a : b; }
-static inline double most(double a, double b) { return a > b ? a : b; }
 static inline double cube(double x) { return x * x * x; }
 
 /* Not rint(), which looks at what is larger than any number of steps. */
@@ -81,16 +78,16 @@ static inline double rounding(double x, const grid *g) {
 static double integral(double a, double b, const grid *g) {
     const double lo = g->lo, hi = g->hi;
     double sum = 0;
-    if (a < lo) sum += g->clip_weight * (cube(lo - a) - cube(most(lo - b, 0))) / 3;
-    if (b > hi) sum += g->clip_weight * (cube(b - hi) - cube(most(a - hi, 0))) / 3;
-    const double inner_a = least(most(a, lo), hi), inner_b = least(most(b, lo), hi);
+    if (a < lo) sum += g->clip_weight * (cube(lo - a) - cube(tare_most(lo - b, 0))) / 3;
+    if (b > hi) sum += g->clip_weight * (cube(b - hi) - cube(tare_most(a - hi, 0))) / 3;
+    const double inner_a = tare_least(tare_most(a, lo), hi), inner_b = tare_least(tare_most(b, lo), hi);
     if (inner_b > inner_a) sum += rounding(inner_b, g) - rounding(inner_a, g);
     return sum;
 }
 
 static double point_error(double x, const grid *g) {
-    const double inside = least(most(x, g->lo), g->hi), rounded = rint(inside / g->step) * g->step;
-    const double e = x - least(most(rounded, g->lo), g->hi);
+    const double inside = tare_least(tare_most(x, g->lo), g->hi), rounded = rint(inside / g->step) * g->step;
+    const double e = x - tare_least(tare_most(rounded, g->lo), g->hi);
     return (x < g->lo || x > g->hi ? g->clip_weight : 1) * e * e;
 }
 

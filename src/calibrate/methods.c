@@ -26,7 +26,7 @@ const char tare_method_help[] = "how ranges are chosen; the first is the default
 #undef METHOD
     ;
 
-size_t tare_method_count(void) { return sizeof methods / sizeof methods[0]; }
+size_t tare_method_count(void) { return TARE_METHOD_COUNT; }
 const tare_method *tare_method_at(size_t index) { return methods[index]; }
 
 const tare_method *tare_method_find(const char *name) {

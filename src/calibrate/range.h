@@ -48,6 +48,10 @@ tare_status tare_range_merge(tare_range *into, const tare_range *from, tare_aren
 /* Counts stay below this, so that sums of two never wrap. */
 #define TARE_RANGE_COUNT_MAX ((uint64_t)1 << 62)
 
+/* Not fmin() and fmax(), which are calls: no NaN comes here. */
+static inline double tare_least(double a, double b) { return a < b ? a : b; }
+static inline double tare_most(double a, double b) { return a > b ? a : b; }
+
 /* The middle and the edges of a bin: page is the upper 9 bits, bin the next 7. Magnitudes grow with the bin. */
 double tare_bin_edge(int binade, int bin); /* the magnitude at its lower end; bin may be 128 */
 

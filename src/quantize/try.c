@@ -8,14 +8,14 @@
 #include "quantize/scheme.h"
 #include "run/each.h"
 
-enum { METHODS_MAX = 16, LANES = 8 };
+enum { LANES = 8 };
 
 /* Values that share one scale, and which scales that may be. */
 typedef struct choice {
     size_t count;
-    const tare_method *method[METHODS_MAX];
-    const tare_quant *quant[METHODS_MAX];
-    double error[METHODS_MAX];
+    const tare_method *method[TARE_METHOD_COUNT];
+    const tare_quant *quant[TARE_METHOD_COUNT];
+    double error[TARE_METHOD_COUNT];
 } choice;
 
 /* What a trial made on one sample: squares of the error put in, of the error that came out, and of the numbers that did. */
@@ -65,13 +65,12 @@ static tare_status list_candidates(job *j, const tare_ranges *ranges, tare_error
     const size_t count = j->scheme.values.count;
     j->choices = tare_arena_alloc(j->arena, count + 1, sizeof *j->choices);
     if (!j->choices) return tare_fail_memory(err, count * sizeof *j->choices);
-    for (size_t m = 0, tried = 0; m < tare_method_count() && tried < METHODS_MAX; m++) {
+    for (size_t m = 0; m < tare_method_count(); m++) {
         const tare_quant **quants;
         if (tare_method_at(m)->tries) continue;
         TARE_TRY(tare_activation_quants(&j->scheme, ranges, tare_method_at(m), &quants, err));
         for (size_t i = 0; i < count; i++)
             if (quants[i]) add_candidate(&j->choices[i], tare_method_at(m), quants[i]);
-        tried++;
     }
     return TARE_OK;
 }
@@ -113,7 +112,7 @@ static tare_status list_readers(job *j, size_t index, tare_error *err) {
     const tare_value *value = j->scheme.values.at[index].value;
     const size_t root = tare_scheme_root(&j->scheme, index);
     choice *c = &j->choices[root];
-    double expected[METHODS_MAX];
+    double expected[TARE_METHOD_COUNT];
     for (size_t k = 0; k < c->count && c->count > 1; k++) expected[k] = expected_error(j, value, c->quant[k]);
     for (size_t u = 0; u < value->uses.count && c->count > 1; u++) {
         const tare_use *use = &value->uses.at[u];
@@ -155,14 +154,12 @@ static double square_error(const float *tried, const float *real, size_t count) 
     return sum;
 }
 
-static inline double if_finite(float real) { return fabsf(real) <= FLT_MAX ? (double)real : 0; }
-
 static double square(const float *real, size_t count) {
     double lanes[LANES] = { 0 };
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) lanes[k] += if_finite(real[i + k]) * if_finite(real[i + k]);
-    for (; i < count; i++) lanes[i % LANES] += if_finite(real[i]) * if_finite(real[i]);
+        for (size_t k = 0; k < LANES; k++) lanes[k] += tare_finite_or_0(real[i + k]) * tare_finite_or_0(real[i + k]);
+    for (; i < count; i++) lanes[i % LANES] += tare_finite_or_0(real[i]) * tare_finite_or_0(real[i]);
     return add_lanes(lanes);
 }
 
@@ -279,7 +276,7 @@ static const tare_method *best_of(const choice *c) {
 }
 
 static tare_status name_winners(const job *j, tare_map *winners, tare_log *log, tare_error *err) {
-    size_t wins[METHODS_MAX] = { 0 };
+    size_t wins[TARE_METHOD_COUNT] = { 0 };
     tare_text text = { .arena = j->arena };
     for (size_t i = 0; i < j->scheme.values.count; i++) {
         const size_t root = tare_scheme_root(&j->scheme, i);
@@ -290,10 +287,9 @@ static tare_status name_winners(const job *j, tare_map *winners, tare_log *log, 
         if (!name) return tare_fail_memory(err, sizeof *winner);
         winner->method = best_of(c);
         if (!tare_map_put(winners, name, winner)) return tare_fail_memory(err, 0);
-        for (size_t m = 0; root == i && m < tare_method_count() && m < METHODS_MAX; m++)
-            wins[m] += tare_method_at(m) == winner->method;
+        for (size_t m = 0; root == i && m < tare_method_count(); m++) wins[m] += tare_method_at(m) == winner->method;
     }
-    for (size_t m = 0; m < tare_method_count() && m < METHODS_MAX; m++)
+    for (size_t m = 0; m < tare_method_count(); m++)
         if (wins[m]) tare_text_printf(&text, "%s%s %zu", text.length ? ", " : "", tare_method_at(m)->name, wins[m]);
     tare_log_note(log, "method auto tried ranges on %zu sample%s; least harm by: %s", j->samples,
                   tare_plural(j->samples, "", "s"), text.length ? text.at : "all alike");
