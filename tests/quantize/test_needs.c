@@ -73,12 +73,20 @@ static void only_what_is_read(void **state) {
     check_graph(text, &with_rule);
 }
 
+/* From none to all of the rules. */
 static void random_graphs(void **state) {
+    static const tare_rule rules[] = { { .op = "*", .method = "percentile", .percentile = 99 },
+                                       { .op = "Relu", .keep_float = true },
+                                       { .op = "Concat", .type = "u16" },
+                                       { .op = "Reshape", .has_range = true, .lo = -1, .hi = 2 },
+                                       { .op = "Transpose", .keep_float = true } };
     (void)state;
     for (uint64_t seed = 0; seed < RANDOM_GRAPHS; seed++) {
         tare_arena *arena = tare_arena_new();
         const tare_quantize_options options = { .target = tare_target_find("onnx"),
-                                                .method = tare_method_at(seed % tare_method_count())->name };
+                                                .method = tare_method_at(seed % tare_method_count())->name,
+                                                .rules = rules,
+                                                .rule_count = seed % (sizeof rules / sizeof *rules + 1) };
         check_graph(graphs_random_text(arena, seed), &options);
         tare_arena_free(arena);
     }
