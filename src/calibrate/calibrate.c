@@ -124,8 +124,7 @@ static tare_status open_worker(worker *w, tare_error *err) {
     const tare_calibrator *c = w->calibrator;
     const tare_session_options options = { .backend = TARE_BACKEND_FLOAT,
                                            .cpu = c->options.cpu,
-                                           .constants = c->constants,
-                                           .memory_limit = c->options.memory_limit };
+                                           .constants = c->constants };
     w->counter = tare_counter_new(c->arena, tare_kernels_for(c->options.cpu));
     if (!w->counter) return tare_fail_memory(err, 0);
     TARE_TRY(tare_session_new(&w->session, c->model, &options, err));

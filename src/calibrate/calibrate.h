@@ -60,7 +60,6 @@ typedef struct tare_calibrate_options {
     size_t threads;       /* workers, one session each; 0: all */
     bool skip_nonfinite;  /* count NaN and Inf and go on, instead of TARE_E_MALFORMED naming tensor, node and sample */
     size_t shard, shards; /* only samples whose index % shards == shard; shards 0: all */
-    size_t memory_limit;
     const tare_map *wanted; /* names of the values to count, of those that can be; NULL: all */
 } tare_calibrate_options;
 

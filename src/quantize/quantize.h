@@ -101,7 +101,6 @@ typedef struct tare_try_options {
     const tare_ranges *held_out; /* what was counted on these samples; NULL: no more than the ranges */
     tare_cpu cpu;
     size_t threads; /* 0: all; never changes who wins */
-    size_t memory_limit;
 } tare_try_options;
 
 /* Does the method, or that of a rule, try others? */

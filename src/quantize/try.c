@@ -221,9 +221,7 @@ static tare_status try_sample(void *context, const tare_sample *sample, tare_err
 static tare_status run_trials(job *j, const tare_samples *samples, const tare_try_options *how, tare_pool *pool,
                               tare_log *log, tare_error *err) {
     const size_t count = tare_pool_size(pool);
-    const tare_session_options options = {
-        .backend = TARE_BACKEND_FLOAT, .cpu = how->cpu, .constants = j->constants, .memory_limit = how->memory_limit
-    };
+    const tare_session_options options = { .backend = TARE_BACKEND_FLOAT, .cpu = how->cpu, .constants = j->constants };
     worker *states = tare_arena_alloc(j->arena, count, sizeof *states);
     void **workers = tare_arena_alloc(j->arena, count, sizeof *workers);
     j->harms = tare_arena_alloc(j->arena, j->samples * j->trials.count, sizeof *j->harms);
