@@ -125,11 +125,18 @@ static tare_status judge(tare_figures *out, const char *command, const char *dir
     tare_ran_program ran;
     char **lines, **errors;
     size_t line_count, error_count;
+    if (!command[strspn(command, " \t\n")])
+        return tare_fail(err, TARE_E_USAGE, "is blank; it wants a program that is given a directory of outputs");
     TARE_TRY(tare_program_run(&ran, command, directory, arena, err));
     TARE_TRY(split(ran.errors, &errors, &error_count, arena, err));
     TARE_TRY(check_exit(&ran, errors, error_count, log, err));
     TARE_TRY(split(ran.out, &lines, &line_count, arena, err));
-    return read_figures(out, lines, line_count, arena, err);
+    TARE_TRY(read_figures(out, lines, line_count, arena, err));
+    for (size_t i = 0; i < out->count; i++)
+        if (!isfinite(out->at[i].value))
+            tare_log_warn(log, "metric-cmd: '%.80s' is %g: did its outputs hold numbers that are not finite?",
+                          out->at[i].name, out->at[i].value);
+    return TARE_OK;
 }
 
 tare_status tare_judge_directory(tare_figures *out, const tare_judging *judging, const char *directory,

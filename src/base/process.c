@@ -1,5 +1,6 @@
-/* Programs are started in one place: a shell, two pipes that are read to their ends, and a list of what runs for the
+/* Programs are started in one place: a shell, two pipes that are read until it has ended, and a list of what runs for the
  * handlers of signals. */
+#define _GNU_SOURCE /* pipe2 */
 #include "base/process.h"
 
 #include <errno.h>
@@ -10,14 +11,18 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
 enum {
     RUNNING_MOST = 8,
-    CLAIMED = -1,      /* no group yet */
-    KEPT = 1024 * 1024 /* bytes of the end of what a program prints */
+    CLAIMED = -1,             /* no group yet */
+    KEPT = 1024 * 1024,       /* bytes of the end of what a program prints */
+    PRINTED_MOST = 256 << 20, /* bytes: no figures come behind so much */
+    LOOK = 100,               /* milliseconds between looks whether it has ended */
+    LAST_WORDS = 1000         /* milliseconds for what its children still print then */
 };
 
 static atomic_int running[RUNNING_MOST]; /* process groups; 0: free */
@@ -37,7 +42,7 @@ void tare_program_end_all(void) {
 
 typedef struct sink {
     int fd; /* -1: at its end */
-    size_t length;
+    size_t length, printed;
     char *at; /* 2 * KEPT + 1 bytes: when full, the older half goes */
 } sink;
 
@@ -48,6 +53,7 @@ static void take(sink *s, const char *bytes, size_t count) {
     }
     memcpy(s->at + s->length, bytes, count);
     s->length += count;
+    s->printed += count;
 }
 
 /* Reads what is there. */
@@ -56,6 +62,9 @@ static tare_status drain(sink *s, tare_error *err) {
     const ssize_t count = read(s->fd, piece, sizeof piece);
     if (count > 0) {
         take(s, piece, (size_t)count);
+        if (s->printed > PRINTED_MOST)
+            return tare_fail(err, TARE_E_LIMIT, "printed more than %d MiB and was stopped; figures stand at the end",
+                             PRINTED_MOST >> 20);
     } else if (count == 0) {
         close(s->fd);
         s->fd = -1;
@@ -65,13 +74,28 @@ static tare_status drain(sink *s, tare_error *err) {
     return TARE_OK;
 }
 
-static tare_status drain_both(sink sinks[2], tare_error *err) {
-    while (sinks[0].fd >= 0 || sinks[1].fd >= 0) {
+/* It stays to be waited for: until then its number is nobody else's. */
+static bool has_ended(pid_t pid) {
+    siginfo_t about = { .si_pid = 0 };
+    return waitid(P_PID, (id_t)pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == pid;
+}
+
+static int64_t milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* To the ends of both pipes; where children that it left hold them, to its own end and a little longer. */
+static tare_status drain_both(sink sinks[2], pid_t pid, tare_error *err) {
+    int64_t until = INT64_MAX;
+    while ((sinks[0].fd >= 0 || sinks[1].fd >= 0) && (until == INT64_MAX || milliseconds() < until)) {
         struct pollfd wait[2] = { { .fd = sinks[0].fd, .events = POLLIN }, { .fd = sinks[1].fd, .events = POLLIN } };
-        if (poll(wait, 2, -1) < 0) {
+        if (poll(wait, 2, LOOK) < 0) {
             if (errno == EINTR) continue;
             return tare_fail_errno(err, "poll");
         }
+        if (until == INT64_MAX && has_ended(pid)) until = milliseconds() + LAST_WORDS;
         for (size_t i = 0; i < 2; i++)
             if (sinks[i].fd >= 0 && wait[i].revents) TARE_TRY(drain(&sinks[i], err));
     }
@@ -82,12 +106,9 @@ static tare_status drain_both(sink sinks[2], tare_error *err) {
 
 /* A pipe whose ends the program does not inherit but as what they are given it for. */
 static tare_status open_pipe(int ends[2], tare_error *err) {
-    if (pipe(ends) != 0) {
-        ends[0] = ends[1] = -1;
-        return tare_fail_errno(err, "pipe");
-    }
-    for (size_t i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    return TARE_OK;
+    if (pipe2(ends, O_CLOEXEC) == 0) return TARE_OK;
+    ends[0] = ends[1] = -1;
+    return tare_fail_errno(err, "pipe");
 }
 
 typedef struct pipes {
@@ -170,8 +191,10 @@ static tare_status run_caught(tare_ran_program *ran, char *script, char *argumen
     close_end(&p.errors[1]);
     sinks[0].fd = p.out[0];
     sinks[1].fd = p.errors[0];
-    if (status == TARE_OK) status = drain_both(sinks, err);
+    if (status == TARE_OK) status = drain_both(sinks, pid, err);
+    const bool has_left = sinks[0].fd >= 0 || sinks[1].fd >= 0;
     for (size_t i = 0; i < 2; i++) close_end(&sinks[i].fd);
+    if (pid > 0 && has_left) kill(-pid, status == TARE_OK ? SIGTERM : SIGKILL);
     if (pid > 0) ran->exit_code = wait_for(pid);
     atomic_store(&running[slot], 0);
     return status;

@@ -118,6 +118,9 @@ static tare_status take_option(parser *p, char **arguments, int left, int *used,
         value = arguments[1];
         *used = 2;
     }
+    if (field->type == TARE_FIELD_STRING && !*value)
+        return cli_usage(err, "--%s is given nothing; it wants %s: %s", field->name,
+                         field->metavar ? field->metavar : "a word", field->help);
     p->last = field;
     begin_option(p, field, record);
     return tare_field_parse(field, record, value, p->store, err);
@@ -168,6 +171,7 @@ tare_status cli_parse(const cli_verb *verb, int count, char **arguments, void *r
         if (!only_operands && !strcmp(argument, "--"))
             only_operands = true;
         else if (only_operands || argument[0] != '-' || !argument[1]) {
+            if (!*argument) return cli_usage(err, "an operand is empty; usage: tare %s %s", verb->name, verb->usage);
             take_operand(&p, argument);
             operands[(*operand_count)++] = argument;
         } else {

@@ -65,6 +65,9 @@ def test_run(bench, judge):
     ("printf 'words\\nmAP 30.5\\nmAP 50 = 51\\nloss: 2\\n'; :", {"mAP": 30.5, "mAP 50": 51, "loss": 2}),
     ("echo '{\"top1\": 76.5, \"n\": 3, \"name\": \"x\"}'; :", {"top1": 76.5, "n": 3}),
     ("echo nan; :", {"metric": None}),
+    ("sleep 1000 & echo 5; :", {"metric": 5}),  # what it leaves behind holds the pipes
+    ("while sleep .02; do echo 6; done & echo 5; :", {"metric": 6}),
+    ("echo 5; exec >&- 2>&-; sleep .1; :", {"metric": 5}),
     ("echo talk >&2; yes | head -c 5000000; yes | head -c 5000000 >&2; echo 7; :", {"metric": 7}),
     ("cat; echo 1; :", {"metric": 1}),  # standard input is empty
 ])
@@ -82,6 +85,11 @@ def test_what_is_printed(bench, command, want):
     (":", 3, ["printed no figure"]),
     ("echo '{\"a\": '; :", 3, ["printed no figure"]),
     ("exit 1 # ", 5, ["exit code 1", "said nothing"]),
+    ("", 2, ["is given nothing", "CMD"]),
+    (" \t", 2, ["is blank", "a program"]),
+    ("yes; :", 6, ["printed more than 256 MiB and was stopped"]),
+    ("yes >&2 & echo 5; :", 6, ["printed more than 256 MiB and was stopped"]),
+    ("trap '' TERM; yes; :", 6, ["printed more than 256 MiB and was stopped"]),
 ])
 def test_what_goes_wrong(bench, command, status, words):
     ran = run(bench, command)
@@ -89,6 +97,18 @@ def test_what_goes_wrong(bench, command, status, words):
                  command, words=["--metric-cmd", *words])
     if "first" in command:
         assert "warning: metric-cmd: first\n" in ran.log
+
+
+@pytest.mark.parametrize("number", ["nan", "-inf"])
+def test_what_is_not_finite_is_told(bench, number):
+    ran = run(bench, f"echo loss {number}; :")
+    assert ran.status == 0 and f"warning: metric-cmd: 'loss' is {number}: did its outputs hold" in ran.log
+
+
+def test_children_left_behind_are_ended(bench):
+    pids = bench.new(".pids")
+    assert run(bench, f"sleep 1000 & echo $! > {pids}; echo 5; :").status == 0
+    wait_until(lambda: not is_running(int(pids.read_text())))
 
 
 def test_compare_judges_each_side_once(bench, judge, scratch):
