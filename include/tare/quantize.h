@@ -29,7 +29,7 @@ extern TARE_API const tare_field tare_rule_fields[];
 typedef struct tare_quantization {
     const char *target;      /* whose arithmetic and constraints; NULL: "onnx" */
     const char *method;      /* how ranges are chosen: minmax, average, percentile, entropy, mse, auto; NULL: mse */
-    double percentile;       /* 50…100, the share kept on each side by method percentile; 0: 99.99 */
+    double percentile;       /* 50…100, the share kept on each side by method percentile; asks for it; 0: 99.99 */
     int activation;          /* ORDER: act: code type of activations: 0 the target's, 1 u8, 2 s8, 3 u16, 4 s16 */
     bool per_tensor;         /* weights have one scale, not one per output channel */
     bool symmetric;          /* zero points of activations are 0 (s8, s16) or the middle (u8, u16) */

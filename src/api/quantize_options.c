@@ -2,6 +2,7 @@
 #include "api/quantize_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/work.h"
 
@@ -21,8 +22,9 @@ const tare_field tare_quantization_fields[] = {
       .names = tare_quantizing_names, .metavar = "NAME", .help = "whose arithmetic and constraints" },
     { "method", TARE_FIELD_STRING, offsetof(tare_quantization, method), .names = tare_method_names, .metavar = "NAME",
       .help = tare_method_help },
-    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100,
-      .fallback.f = 99.99, .metavar = "P", .help = "for --method percentile: the share kept on each side" },
+    { "percentile", TARE_FIELD_DOUBLE, offsetof(tare_quantization, percentile), .lo = 50, .hi = 100, .metavar = "P",
+      .help =
+          "the share kept on each side by method percentile, which is then the one; 99.99 where only that is asked" },
     { "act", TARE_FIELD_ENUM, offsetof(tare_quantization, activation), .names = activations,
       .help = "code type of activations" },
     { "per-tensor", TARE_FIELD_BOOL, offsetof(tare_quantization, per_tensor),
@@ -85,13 +87,32 @@ static tare_rule rule_of(const tare_rule_options *from) {
     return rule;
 }
 
+static bool is_percentile(const char *method) { return method && !strcmp(method, "percentile"); }
+
+/* A percentile without a method asks for that method; with another it would do nothing. */
+static tare_status choose_method(const tare_quantization *from, const char **method, tare_error *err) {
+    const tare_rule_options *rules = from->rules.at;
+    *method = from->method;
+    if (from->percentile <= 0) return TARE_OK;
+    if (!from->method) *method = "percentile";
+    const tare_method *found = tare_method_find(*method);
+    bool is_used = !found || found->tries || is_percentile(*method);
+    for (size_t i = 0; i < from->rules.count && !is_used; i++) is_used = is_percentile(rules[i].method);
+    if (is_used) return TARE_OK;
+    return tare_fail(err, TARE_E_USAGE,
+                     "percentile %.9g is for method percentile, but the method is %s; leave out the one or the other",
+                     from->percentile, from->method);
+}
+
 tare_status tare_quantize_options_from(tare_quantize_options *to, const tare_quantization *from, tare_arena *arena,
                                        tare_error *err) {
     static const tare_dtype types[] = { TARE_DTYPE_NONE, TARE_U8, TARE_S8, TARE_U16, TARE_S16 };
     const tare_rule_options *given = from->rules.at;
     tare_rule *rules = tare_arena_alloc(arena, from->keep_float.count + from->rules.count + 1, sizeof *rules);
     if (!rules) return tare_fail_memory(err, 0);
-    *to = (tare_quantize_options){ .method = from->method,
+    const char *method;
+    TARE_TRY(choose_method(from, &method, err));
+    *to = (tare_quantize_options){ .method = method,
                                    .percentile = from->percentile,
                                    .activation = types[from->activation],
                                    .symmetric = from->symmetric,
