@@ -347,6 +347,7 @@ narrow = text(1, tensor("w", [2], FLOAT, text(9, floats(1, 2)))) + text(2, tenso
 case(71, "sparse_indices_s32", with_sparse(narrow + integer(3, 4)), MALFORMED, "'w'", "s32, want s64")
 case(71, "sparse_negative_dims", with_sparse(sparse([1, 3], (-4,))), MALFORMED, "'w'", "-4")
 case(71, "sparse_half", with_sparse(text(1, tensor("w", [1], FLOAT, text(9, floats(1))))), MALFORMED, "indices")
+case(71, "sparse_thin", with_sparse(sparse([1, 3], (3, 512, 1024, 8))), LIMIT, "'w'", "when it is made dense")
 case(71, "sparse_bomb", with_sparse(sparse([1, 3], (1 << 30, 1024))), LIMIT, "'w'", "dense")
 case(72, "segment", with_tensor(tensor("w", [4], FLOAT, raw, text(3, integer(1, 0) + integer(2, 2)))), MALFORMED, "'w'",
      "segment")

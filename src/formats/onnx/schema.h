@@ -137,6 +137,8 @@ enum {
 };
 #define FILE_SIZE_MAX     (((size_t)1 << 31) - 1) /* protobuf's own */
 #define FUNCTION_WORK_MAX ((size_t)1 << 28)       /* bytes of nodes that inlining reads */
-#define SPARSE_SIZE_MAX   ((size_t)1 << 30)       /* bytes of all sparse tensors when made dense */
+#define SPARSE_SIZE_MAX   ((size_t)1 << 30)       /* bytes of all sparse tensors when made dense, */
+#define SPARSE_SIZE_FREE  ((size_t)1 << 24)       /* and of each, beside */
+#define SPARSE_RATIO_MAX  1024 /* times the bytes of its values: a short file must not take all memory */
 
 #endif

@@ -98,6 +98,10 @@ static tare_status make_dense(tare_onnx_reader *reader, const sparse *from, cons
     if (!tare_tensor_size(values->dtype, &shape, &size) || size > SPARSE_SIZE_MAX - reader->dense)
         return tare_fail(err, TARE_E_LIMIT, "sparse tensors are more than %zu bytes when they are made dense",
                          SPARSE_SIZE_MAX);
+    if (size > SPARSE_SIZE_FREE && (size - SPARSE_SIZE_FREE) / SPARSE_RATIO_MAX > values->size)
+        return tare_fail(err, TARE_E_LIMIT,
+                         "%zu bytes when it is made dense, %d times those of its values and more: store it dense", size,
+                         SPARSE_RATIO_MAX);
     reader->dense += size;
     TARE_TRY(tare_tensor_new(reader->model->arena, values->dtype, &shape, to, err));
     memset((*to)->data, 0, size);
