@@ -47,11 +47,13 @@ static const tare_field *find(const tare_field *const *tables, const char *name)
     return NULL;
 }
 
-/* Is the option among the words? What was given stands back then, but for a list, which grows. */
+/* Is the option among the words? What was given stands back then, but for a list, which grows; a percentile goes with the
+ * method that it belongs to. */
 static bool is_said(const char *const *words, const tare_field *field) {
+    const char *of = strcmp(field->name, "percentile") ? field->name : "method";
     if (field->type == TARE_FIELD_STRINGS) return false;
     for (; *words; words++)
-        if (!strncmp(*words, "--", 2) && !strcmp(*words + 2, field->name)) return true;
+        if (!strncmp(*words, "--", 2) && (!strcmp(*words + 2, field->name) || !strcmp(*words + 2, of))) return true;
     return false;
 }
 
