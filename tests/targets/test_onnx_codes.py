@@ -251,6 +251,14 @@ def average_pool(b):
     return b.finish(codes.near_scale(rng, b.nice, float(b.scales[0])), b.zero(), infers=False)
 
 
+def average_pool_of_all(b):
+    """Windows as large as the image, which SAME pads."""
+    size = [int(d) for d in b.rng.integers(1, 6, 2)]
+    b.op("AveragePool", [b.input("x", [1, int(b.rng.integers(1, 9)), *size])], kernel_shape=size,
+         auto_pad=str(b.rng.choice(["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])))
+    return b.finish(codes.near_scale(b.rng, b.nice, float(b.scales[0])), b.zero())
+
+
 def global_average_pool(b):
     rng = b.rng
     size = [int(d) for d in rng.integers(1, 12, rng.integers(1, 4))]
@@ -290,7 +298,8 @@ def move(b):
     return b.finish(scale, zero)
 
 
-DRAWN = [move, conv, gemm, matmul, add, add_of_few, mul, concat, where, softmax, sigmoid, leaky_relu, average_pool, global_average_pool]
+DRAWN = [move, conv, gemm, matmul, add, add_of_few, mul, concat, where, softmax, sigmoid, leaky_relu, average_pool, average_pool_of_all,
+         global_average_pool]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -21,6 +21,8 @@ static float scale_of(const tare_int_node *n) {
 static bool is_whole(const tare_node *node) {
     const tare_shape *x = &node->inputs[0]->shape;
     const tare_ints kernel = tare_attr_ints(node, "kernel_shape"), pads = tare_attr_ints(node, "pads");
+    if (!tare_attr_is(node, "auto_pad", "NOTSET", "NOTSET") && !tare_attr_is(node, "auto_pad", "VALID", "NOTSET"))
+        return false; /* SAME may pad */
     for (size_t i = 0; i < kernel.count; i++)
         if (kernel.at[i] != x->dim[2 + i]) return false;
     for (size_t i = 0; i < pads.count; i++)
