@@ -183,6 +183,37 @@ static tare_status set_outputs(tare_node *node, const tare_shape *shape, tare_er
     return TARE_OK;
 }
 
+static void forget_outputs(tare_node *node) {
+    for (int i = 0; i < node->output_count; i++)
+        if (node->outputs[i] && !node->outputs[i]->constant) node->outputs[i]->shape = tare_shape_unknown();
+}
+
+static void forget_from(tare_node *node) {
+    for (tare_graph *body; node; node = node->next) {
+        for (int i = 0; (body = tare_node_body(node, i)); i++) forget_from(body->first);
+        forget_outputs(node);
+    }
+}
+
+/* Before opset 22 onnx's own inference counts a window that begins in the padding, which the operator leaves out. What the
+ * operator gives holds then, here and for all behind, whose declared shapes follow from that count. */
+static void forgive_declared(tare_node *node, const tare_shape *shape) {
+    const tare_value *y = tare_node_output(node, 0);
+    bool is_more = false;
+    if (!y || !node->graph || y->shape.rank != shape->rank) return;
+    for (int i = 0; i < shape->rank; i++) {
+        const int64_t declared = y->shape.dim[i], inferred = shape->dim[i];
+        if (declared < 0 || inferred < 0 || declared == inferred) continue;
+        if (i < 2 || declared != inferred + 1) return;
+        is_more = true;
+    }
+    if (!is_more) return;
+    for (; node; node = node->graph->owner) {
+        forget_outputs(node);
+        forget_from(node->next);
+    }
+}
+
 /* A pad as large as the window would make windows that see nothing. */
 tare_status tare_window_infer(tare_node *node, const tare_window_attrs *attrs, bool ceil, unsigned types,
                               tare_error *err) {
@@ -199,6 +230,7 @@ tare_status tare_window_infer(tare_node *node, const tare_window_attrs *attrs, b
     }
     TARE_TRY(tare_window_fit(&window, attrs->auto_pad, ceil, x.dim + 2, err));
     for (int i = 0; i < window.rank; i++) x.dim[i + 2] = window.axis[i].out;
+    if (ceil) forgive_declared(node, &x);
     return set_outputs(node, &x, err);
 }
 

@@ -1,7 +1,8 @@
 """Case book, 1: pooling and padding."""
 import numpy as np
+import onnx
 import pytest
-from bench import S8, U8, f32, model, node, quantized
+from bench import S8, U8, f32, model, node, ort, quantized
 
 LOWEST = np.float32(np.finfo(np.float32).min)
 
@@ -79,6 +80,42 @@ def test_P5(bench):
     sixteen = np.arange(1, 17).reshape(4, 4)
     assert near(square(bench, "AveragePool", sixteen, strides=[2, 2], **ceil), [[6, 7.5], [12, 13.5]])
     assert near(square(bench, "MaxPool", sixteen, strides=[2, 2], **ceil), [[11, 12], [15, 16]])
+
+
+@pytest.mark.parametrize("pool", ["MaxPool", "AveragePool", "LpPool"])
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_P5_declared(bench, pool, is_inside):
+    """onnx's inference before opset 22 declares a window that begins in the padding, and what follows from it."""
+    ceil = {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1] * 4, "ceil_mode": 1}
+    rng = np.random.default_rng(5)
+    constants = {"w": rng.standard_normal([4, 3, 1, 1]).astype(np.float32), "yes": np.array(True)}
+    nodes = [node("Identity", "x", "a"), node(pool, "a", "b", "pool", **ceil), node("Conv", "b w", "c"), node("Relu", "c", "d")]
+    if is_inside:
+        branch = onnx.helper.make_graph(nodes, "branch", [], [onnx.ValueInfoProto(name="d")])
+        nodes = [node("Not", "no", "yes_"), node("If", "yes_", "e", then_branch=branch, else_branch=branch), node("Neg", "e", "y")]
+        constants["no"] = np.array(False)
+    else:
+        nodes.append(node("Neg", "d", "y"))
+    made = onnx.shape_inference.infer_shapes(model(nodes, {"x": [1, 3, 8, 8]}, "y", constants, 19), strict_mode=True)
+    declared = [d.dim_value for d in made.graph.output[0].type.tensor_type.shape.dim]
+    assert declared == [1, 4, 4, 4]
+    x = {"x": rng.standard_normal([1, 3, 8, 8]).astype(np.float32)}
+    out = bench.call("run", bench.save(made), "--data", bench.data(x), "-o", bench.new(".npz"))
+    assert "node 'pool' (" + pool + "): output 'b' is declared 1x3x4x4, but the operator gives 1x3x3x3" in out.log
+    got = bench.run(made, x)["y"]
+    assert got.shape == (1, 4, 3, 3) and near(got, ort(made, x)["y"])
+    int8 = bench.new(".onnx")
+    assert bench.call("quantize", bench.save(made), "--data", bench.data(x), "-o", int8).status == 0
+    assert np.abs(ort(onnx.load(int8), x)["y"] - got).max() < .05 * np.abs(got).max()
+
+
+@pytest.mark.parametrize("size", [[1, 3, 3, 2], [1, 3, 3, 5], [1, 2, 3, 3]])
+def test_P5_declared_otherwise(bench, size):
+    """Any other size that the operator does not give is a fault of the file, behind such a pool too."""
+    ceil = {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1] * 4, "ceil_mode": 1}
+    wrong = model([node("MaxPool", "x", "b", **ceil), node("Neg", "b", "y")], {"x": [1, 3, 8, 8]}, "y")
+    wrong.graph.value_info.append(onnx.helper.make_tensor_value_info("b", 1, size))
+    bench.refuse(3, "info", bench.save(wrong), words=["declared", "operator gives 1x3x3x3"])
 
 
 P6 = [("Conv", [1, 10], [1, 2, 3, 4, 5], {"strides": [2]},
