@@ -127,7 +127,7 @@ static tare_status judge(tare_figures *out, const char *command, const char *dir
     size_t line_count, error_count;
     if (!command[strspn(command, " \t\n")])
         return tare_fail(err, TARE_E_USAGE, "is blank; it wants a program that is given a directory of outputs");
-    TARE_TRY(tare_program_run(&ran, command, directory, arena, err));
+    TARE_TRY(tare_program_run(&ran, command, directory, arena, log, err));
     TARE_TRY(split(ran.errors, &errors, &error_count, arena, err));
     TARE_TRY(check_exit(&ran, errors, error_count, log, err));
     TARE_TRY(split(ran.out, &lines, &line_count, arena, err));

@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/text.h"
+
 extern char **environ;
 
 enum {
@@ -22,7 +25,8 @@ enum {
     KEPT = 1024 * 1024,       /* bytes of the end of what a program prints */
     PRINTED_MOST = 256 << 20, /* bytes: no figures come behind so much */
     LOOK = 100,               /* milliseconds between looks whether it has ended */
-    LAST_WORDS = 1000         /* milliseconds for what its children still print then */
+    LAST_WORDS = 1000,        /* milliseconds for what its children still print then */
+    PATIENCE = 10000          /* milliseconds until the user is told what is waited for */
 };
 
 static atomic_int running[RUNNING_MOST]; /* process groups; 0: free */
@@ -86,14 +90,26 @@ static int64_t milliseconds(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static void tell_of_waiting(const char *command, tare_log *log) {
+    char shown[128];
+    tare_text_escape(shown, sizeof shown, command);
+    tare_log_warn(log,
+                  "'%s' has run for %d s and is waited for; Ctrl-C ends it, `timeout 600 ...` before it sets a limit",
+                  shown, PATIENCE / 1000);
+}
+
 /* To the ends of both pipes; where children that it left hold them, to its own end and a little longer. */
-static tare_status drain_both(sink sinks[2], pid_t pid, tare_error *err) {
-    int64_t until = INT64_MAX;
+static tare_status drain_both(sink sinks[2], pid_t pid, const char *command, tare_log *log, tare_error *err) {
+    int64_t until = INT64_MAX, patient_until = milliseconds() + PATIENCE;
     while ((sinks[0].fd >= 0 || sinks[1].fd >= 0) && (until == INT64_MAX || milliseconds() < until)) {
         struct pollfd wait[2] = { { .fd = sinks[0].fd, .events = POLLIN }, { .fd = sinks[1].fd, .events = POLLIN } };
         if (poll(wait, 2, LOOK) < 0) {
             if (errno == EINTR) continue;
             return tare_fail_errno(err, "poll");
+        }
+        if (milliseconds() > patient_until) {
+            tell_of_waiting(command, log);
+            patient_until = INT64_MAX;
         }
         if (until == INT64_MAX && has_ended(pid)) until = milliseconds() + LAST_WORDS;
         for (size_t i = 0; i < 2; i++)
@@ -179,7 +195,8 @@ static tare_status start(pid_t *pid, char *script, char *argument, pipes *p, siz
     return write(p->gate[1], "\n", 1) == 1 ? TARE_OK : tare_fail_errno(err, "write");
 }
 
-static tare_status run_caught(tare_ran_program *ran, char *script, char *argument, sink sinks[2], tare_error *err) {
+static tare_status run_caught(tare_ran_program *ran, const char *command, char *script, char *argument, sink sinks[2],
+                              tare_log *log, tare_error *err) {
     pipes p = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
     size_t slot = 0;
     pid_t pid = 0;
@@ -191,7 +208,7 @@ static tare_status run_caught(tare_ran_program *ran, char *script, char *argumen
     close_end(&p.errors[1]);
     sinks[0].fd = p.out[0];
     sinks[1].fd = p.errors[0];
-    if (status == TARE_OK) status = drain_both(sinks, pid, err);
+    if (status == TARE_OK) status = drain_both(sinks, pid, command, log, err);
     const bool has_left = sinks[0].fd >= 0 || sinks[1].fd >= 0;
     for (size_t i = 0; i < 2; i++) close_end(&sinks[i].fd);
     if (pid > 0 && has_left) kill(-pid, status == TARE_OK ? SIGTERM : SIGKILL);
@@ -202,7 +219,7 @@ static tare_status run_caught(tare_ran_program *ran, char *script, char *argumen
 
 /* The command is the shell's to read, the argument is not: it comes as a parameter. */
 tare_status tare_program_run(tare_ran_program *out, const char *command, const char *argument, tare_arena *arena,
-                             tare_error *err) {
+                             tare_log *log, tare_error *err) {
     sink sinks[2] = { { .fd = -1 }, { .fd = -1 } };
     char *script = tare_arena_printf(arena, "read -r go || exit 126\nexec </dev/null\n%s \"$@\"", command);
     char *copy = tare_arena_strdup(arena, argument);
@@ -211,7 +228,7 @@ tare_status tare_program_run(tare_ran_program *out, const char *command, const c
         sinks[i].at = tare_arena_alloc_raw(arena, 2 * (size_t)KEPT + 1, 1);
         if (!sinks[i].at) return tare_fail_memory(err, 2 * (size_t)KEPT);
     }
-    TARE_TRY(run_caught(out, script, copy, sinks, err));
+    TARE_TRY(run_caught(out, command, script, copy, sinks, log, err));
     for (size_t i = 0; i < 2; i++) sinks[i].at[sinks[i].length] = '\0';
     out->out = sinks[0].at;
     out->errors = sinks[1].at;

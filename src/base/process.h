@@ -2,6 +2,8 @@
 #ifndef TARE_BASE_PROCESS_H
 #define TARE_BASE_PROCESS_H
 
+#include <tare/log.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -12,10 +14,11 @@ typedef struct tare_ran_program {
 } tare_ran_program;
 
 /* Runs `command argument` in the shell, standard input empty, in a process group of its own, and waits for its end; children
- * that it leaves behind with its output in their hands are ended a second later. TARE_E_IO when it cannot be started,
+ * that it leaves behind with its output in their hands are ended a second later. One that runs for long is waited for, and the
+ * log is told so. TARE_E_IO when it cannot be started,
  * TARE_E_LIMIT when it prints without end; how it ended is for the caller to judge. */
 tare_status tare_program_run(tare_ran_program *out, const char *command, const char *argument, tare_arena *arena,
-                             tare_error *err);
+                             tare_log *log, tare_error *err);
 
 /* A directory of its own under TMPDIR or /tmp, for this user only. What killed runs left of theirs is removed first. */
 typedef struct tare_scratch tare_scratch;

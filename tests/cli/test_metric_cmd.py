@@ -105,6 +105,14 @@ def test_what_is_not_finite_is_told(bench, number):
     assert ran.status == 0 and f"warning: metric-cmd: 'loss' is {number}: did its outputs hold" in ran.log
 
 
+def test_what_takes_long_is_told(bench):
+    """Not ended: a judge may need an hour."""
+    ran = run(bench, "sleep 11; echo 5; :")
+    assert ran.status == 0 and json.loads(ran.out)["metric"] == {"metric": 5}
+    assert ran.log.count("'sleep 11; echo 5; :' has run for 10 s and is waited for; Ctrl-C ends it") == 1
+    assert "has run for" not in run(bench, "echo 5; :").log
+
+
 def test_children_left_behind_are_ended(bench):
     pids = bench.new(".pids")
     assert run(bench, f"sleep 1000 & echo $! > {pids}; echo 5; :").status == 0
