@@ -3,10 +3,23 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 1024, FIELD_BYTES_MAX = 65536 };
+enum { COLUMNS_MAX = 1024, FIELD_BYTES_MAX = 65536, ENCODING_BYTES = 128 };
+
+bool tare_text_is_utf16(const void *bytes, size_t size) {
+    const uint8_t *at = bytes;
+    if (size < 4) return false;
+    if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff)) return true;
+    const size_t letter = at[0] ? 0 : 1, end = size < ENCODING_BYTES ? size : ENCODING_BYTES;
+    for (size_t i = 0; i + 1 < end; i += 2) {
+        const uint8_t here = at[i + letter];
+        if (at[i + 1 - letter] || here > 126 || (here < ' ' && (here < '\t' || here > '\r'))) return false;
+    }
+    return true;
+}
 
 tare_status tare_csv_init(tare_csv *csv, const void *bytes, size_t size, tare_arena *arena, tare_error *err) {
     *csv = (tare_csv){ .at = bytes, .end = (const char *)bytes + size, .next = 1, .arena = arena };
+    if (tare_text_is_utf16(bytes, size)) return tare_fail(err, TARE_E_MALFORMED, TARE_UTF16_ADVICE);
     if (memchr(bytes, '\0', size) != NULL) return tare_fail(err, TARE_E_MALFORMED, "has a NUL byte, so it is no text");
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) csv->at += 3;
     return TARE_OK;

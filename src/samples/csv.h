@@ -13,6 +13,10 @@ typedef struct tare_csv {
     tare_arena *arena;
 } tare_csv;
 
+/* Do bytes that are no UTF-8 begin as text in UTF-16 or UTF-32 does: with its mark, or with ASCII and NULs in turn? */
+bool tare_text_is_utf16(const void *bytes, size_t size);
+#define TARE_UTF16_ADVICE "is text in UTF-16 or UTF-32; save it as UTF-8"
+
 /* The bytes are borrowed. */
 tare_status tare_csv_init(tare_csv *csv, const void *bytes, size_t size, tare_arena *arena, tare_error *err);
 /* Reads the next row that is not empty; false at the end, or on an error (err->status tells). */

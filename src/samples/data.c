@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "samples/csv.h"
 
 enum { RANDOM_MAX = 10000000, FILES_MAX = 10000000, INDEX_DIGITS = 6 };
 
@@ -175,7 +176,8 @@ static tare_status refuse_missing(const char *path, tare_error *err) {
                      path);
 }
 
-static tare_status refuse_kind(const char *path, tare_error *err) {
+static tare_status refuse_kind(const char *path, const tare_file *file, tare_error *err) {
+    if (tare_text_is_utf16(file->data, file->size)) return tare_fail(err, TARE_E_USAGE, "%s: " TARE_UTF16_ADVICE, path);
     const char *advice = tare_data_advice(path);
     if (advice != NULL) return tare_fail(err, TARE_E_USAGE, "%s: %s", path, advice);
     return tare_fail(
@@ -186,7 +188,7 @@ static tare_status refuse_kind(const char *path, tare_error *err) {
 }
 
 /* One file: its first bytes say what it is, then its name. */
-static tare_status add_single(tare_data *data, const char *path, tare_arena *arena, tare_error *err) {
+static tare_status add_single(tare_data *data, const char *path, tare_arena *arena, tare_log *log, tare_error *err) {
     tare_file file;
     const tare_status opened = tare_file_open(&file, path, err);
     if (opened != TARE_OK) return is_there(path) ? opened : refuse_missing(path, err);
@@ -200,9 +202,9 @@ static tare_status add_single(tare_data *data, const char *path, tare_arena *are
         status = tare_data_add_file(data, path, path, 0, kind, arena, err);
     } else if (looks_like_text(&file)) {
         data->is_single = false;
-        status = tare_data_add_list(data, path, &file, arena, err);
+        status = tare_data_add_list(data, path, &file, arena, log, err);
     } else {
-        status = refuse_kind(path, err);
+        status = refuse_kind(path, &file, err);
     }
     if (status == TARE_OK && data->is_single && (kind == TARE_DATA_NPY || kind == TARE_DATA_NPZ)) {
         data->map = file;
@@ -262,7 +264,7 @@ static tare_status find_files(tare_data *data, tare_arena *arena, tare_log *log,
         if (split_raw(data, path)) return add_raw(data, path, arena, err);
         if (tare_path_is_directory(data->text)) return tare_data_add_directory(data, data->text, arena, log, err);
     }
-    return add_single(data, data->text, arena, err);
+    return add_single(data, data->text, arena, log, err);
 }
 
 tare_status tare_data_open(tare_data *out, const char *text, bool whole, tare_arena *arena, tare_log *log,

@@ -59,7 +59,7 @@ tare_status tare_data_add_file(tare_data *data, const char *path, const char *na
 tare_status tare_data_add_directory(tare_data *data, const char *path, tare_arena *arena, tare_log *log,
                                     tare_error *err);
 tare_status tare_data_add_list(tare_data *data, const char *path, const tare_file *file, tare_arena *arena,
-                               tare_error *err);
+                               tare_log *log, tare_error *err);
 
 /* What to do with a file that is not read, by its name; NULL: nothing is known of it. */
 const char *tare_data_advice(const char *name);

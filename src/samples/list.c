@@ -2,6 +2,7 @@
  * are skipped. */
 #include <string.h>
 
+#include "base/map.h"
 #include "samples/data.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -57,7 +58,32 @@ static tare_status parse_list(tare_data *data, const char *path, const tare_file
     return data->files.count > 0 ? TARE_OK : tare_fail(err, TARE_E_USAGE, "the list names no files");
 }
 
+/* A file that is named again is one more sample: who weights samples so means it, most do not. */
+static tare_status warn_of_repeats(const tare_data *data, const char *path, tare_arena *arena, tare_log *log,
+                                   tare_error *err) {
+    tare_map named;
+    size_t count = 0;
+    const tare_data_file *again = NULL;
+    tare_map_init(&named, arena);
+    for (size_t i = 0; i < data->files.count; i++) {
+        tare_data_file *file = &data->files.at[i];
+        const char *name = file->name;
+        while (name[0] == '.' && name[1] == '/') name += 2;
+        if (tare_map_get(&named, name) == NULL) {
+            if (!tare_map_put(&named, name, file)) return tare_fail_memory(err, 0);
+        } else if (count++ == 0) {
+            again = file;
+        }
+    }
+    if (count > 0)
+        tare_log_warn(log,
+                      "%s: %zu of %zu lines name a file again, the first is line %zu: '%s'; each counts as a sample",
+                      path, count, data->files.count, again->line, again->name);
+    return TARE_OK;
+}
+
 tare_status tare_data_add_list(tare_data *data, const char *path, const tare_file *file, tare_arena *arena,
-                               tare_error *err) {
-    return parse_list(data, path, file, arena, err) == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
+                               tare_log *log, tare_error *err) {
+    if (parse_list(data, path, file, arena, err) != TARE_OK) return tare_within(err, "%s", path);
+    return warn_of_repeats(data, path, arena, log, err);
 }

@@ -96,6 +96,9 @@ def test_what_is_refused(bench, labels):
     high = write(bench.new(".txt"), [*labels[:-1], 9])
     bench.refuse(2, *run, high, words=["the highest label is 9", "no output is one vector of more than 9"])
     bench.refuse(2, "compare", path, path, "--data", data, "--labels", high, words=["the highest label is 9"])
+    (path := bench.new(".csv")).write_text("file,label\n0000,1\n", encoding="utf-16")
+    bench.refuse(3, "run", bench.save(identity()), "--data", bench.samples({"x": scores()}), "-o", bench.new(""), "--labels", path,
+                 words=[str(path), "UTF-16", "save it as UTF-8"])
 
 
 def test_bundled_example(tmp_path):

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void read_list(const char *bytes, size_t size, tare_arena *arena, tare_error *err) {
     tare_data list = { .kind = TARE_DATA_KIND_COUNT };
     tare_file file = { .data = (const uint8_t *)bytes, .size = size };
-    tare_data_add_list(&list, "no/such/folder/list.txt", &file, arena, err);
+    tare_data_add_list(&list, "no/such/folder/list.txt", &file, arena, NULL, err);
 }
 
 static void read_table(const char *bytes, size_t size, tare_arena *arena, tare_error *err) {

@@ -384,6 +384,10 @@ def test_directories_and_lists(read, refuse, tmp_path):
     refuse(IO, "is a directory", "x:f32:1x3", data / "list.txt")
     (data / "list.txt").write_text("\n\n")
     refuse(USAGE, "names no files", "x:f32:1x3", data / "list.txt")
+    (data / "list.txt").write_text("b/1.npy\na/1.npy\n./b/1.npy\na/1.npy\n# more\nb/1.npy\n")
+    ran = read("x:f32:1x3", data / "list.txt")
+    assert len(ran.lines) == 5 and ran.log.count("warning: ") == 1
+    assert "list.txt: 3 of 5 lines name a file again, the first is line 3: './b/1.npy'" in ran.log
     many = tmp_path / "many"
     many.mkdir()
     numpy.save(many / "a.npy", numbers("f4", (5, 3)))
@@ -392,6 +396,14 @@ def test_directories_and_lists(read, refuse, tmp_path):
     refuse(USAGE, "5 samples where one is wanted", "x:f32:1x3", many)
     ran = read("x:f32:?x3", many)
     assert ran.lines == ["a 0", "b 1"] and "has a batch of 5: join them" in ran.log
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("ending", [".txt", ""])
+def test_a_list_in_two_bytes_a_letter(refuse, tmp_path, encoding, ending):
+    numpy.save(tmp_path / "a.npy", numbers("f4", (1, 3)))
+    (tmp_path / f"list{ending}").write_text("a.npy\n", encoding=encoding)
+    refuse(USAGE, f"list{ending}: is text in UTF-16 or UTF-32; save it as UTF-8", "x:f32:1x3", tmp_path / f"list{ending}")
 
 
 @pytest.mark.parametrize("save", ["npy", "npz", "npz_compressed"])
