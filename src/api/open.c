@@ -164,6 +164,7 @@ static tare_status fail_missing(const char *path, tare_error *err) {
 static const char *advice_for(const char *path) {
     static const char torch[] = "export it: torch.onnx.export(model, sample, \"model.onnx\")";
     static const char keras[] = "python -m tf2onnx.convert makes ONNX of it (--keras, --saved-model, --graphdef)";
+    static const char recipe[] = "a recipe goes behind --recipe, which names the model";
     static const char samples[] = "samples go behind --data, the model comes first";
     static const char *const known[][2] = {
         { ".pt", torch },
@@ -176,6 +177,8 @@ static const char *advice_for(const char *path) {
         { ".pb", keras },
         { ".engine", "it is built for one device: give the ONNX that it was built from" },
         { ".xml", "give the ONNX that it was made from" },
+        { ".yaml", recipe },
+        { ".yml", recipe },
         { ".npy", samples },
         { ".npz", samples },
         { ".png", samples },

@@ -56,7 +56,8 @@ static tare_status fail_yaml(const reader *r) {
     if (p->error == YAML_MEMORY_ERROR) return tare_fail_memory(r->err, 0);
     const char *problem = p->problem != NULL ? p->problem : "is no YAML";
     if (p->error == YAML_READER_ERROR) {
-        return tare_fail(r->err, TARE_E_MALFORMED, "byte %zu: %s", p->problem_offset, problem);
+        return tare_fail(r->err, TARE_E_MALFORMED, "byte %zu: %s; a recipe is text, save it as UTF-8",
+                         p->problem_offset, problem);
     }
     tare_fail(r->err, TARE_E_MALFORMED, "%s%s%s", problem, p->context != NULL ? " " : "",
               p->context != NULL ? p->context : "");
@@ -336,8 +337,10 @@ static tare_status begin_bytes(reader *r, const void *bytes, size_t size) {
                          (int)TARE_RECIPE_BYTES_MAX);
     }
     if (!yaml_parser_initialize(&r->parser)) return tare_fail_memory(r->err, 0);
+    /* Told the encoding, libyaml takes a byte order mark for text. */
+    const size_t mark = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r->parser, bytes, size);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)bytes + mark, size - mark);
     return TARE_OK;
 }
 

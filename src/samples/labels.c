@@ -27,12 +27,12 @@ typedef struct table {
     size_t row_count;
 } table;
 
-static tare_status parse_number(const char *text, int64_t *number, tare_error *err) {
+static tare_status parse_number(const char *text, const char *what, int64_t *number, tare_error *err) {
     char *end;
     errno = 0;
     long long read = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || read < 0 || read > INT32_MAX) {
-        return tare_fail(err, TARE_E_MALFORMED, "'%.60s' is no label, a whole number 0...2^31-1", text);
+        return tare_fail(err, TARE_E_MALFORMED, "'%.60s' is no %s, a whole number 0...2^31-1", text, what);
     }
     *number = read;
     return TARE_OK;
@@ -45,7 +45,7 @@ static tare_status set_label(tare_labels *labels, size_t index, const char *text
                          labels->line[index]);
     }
     labels->line[index] = line;
-    return parse_number(text, &labels->at[index], err);
+    return parse_number(text, "label", &labels->at[index], err);
 }
 
 static tare_status index_samples(table *t, tare_error *err) {
@@ -80,7 +80,7 @@ static size_t find_name(const table *t, const char *name, bool is_file) {
 
 static tare_status find_row(const table *t, const char *text, size_t *index, tare_error *err) {
     int64_t row;
-    TARE_TRY(parse_number(text, &row, err));
+    TARE_TRY(parse_number(text, "row", &row, err));
     size_t found = (uint64_t)row < t->row_count ? t->by_row[row] : 0;
     *index = found == 0 ? SIZE_MAX : found - 1;
     return TARE_OK;
@@ -96,9 +96,11 @@ static tare_status find_columns(const tare_csv *csv, bool is_numbered, columns *
     size_t row = tare_csv_find(csv, "row"), file = tare_csv_find(csv, "file"), id = tare_csv_find(csv, "id");
     *c = (columns){ .label = tare_csv_find(csv, "label"), .count = csv->fields.count };
     if (c->label == SIZE_MAX)
-        return tare_fail(err, TARE_E_MALFORMED,
-                         "line %zu: there is no column 'label'; the first line names the columns, such as file,label",
-                         csv->line);
+        return tare_fail(
+            err, TARE_E_MALFORMED,
+            "line %zu: there is no column 'label'; the first line names the columns, parted by commas, such "
+            "as file,label",
+            csv->line);
     c->is_row = row != SIZE_MAX && (is_numbered || (file == SIZE_MAX && id == SIZE_MAX));
     c->is_file = !c->is_row && file != SIZE_MAX;
     c->key = c->is_row ? row : c->is_file ? file : id;
@@ -143,7 +145,7 @@ static tare_status read_list(const table *t, tare_csv *csv, tare_error *err) {
         size_t index = row < t->row_count ? t->by_row[row] : 0;
         int64_t unused;
         tare_status status =
-            index == 0 ? parse_number(csv->fields.at[0], &unused, err)
+            index == 0 ? parse_number(csv->fields.at[0], "label", &unused, err)
                        : set_label(t->labels, index - 1, csv->fields.at[0], csv->line, t->samples[index - 1].id, err);
         if (status != TARE_OK) return tare_within(err, "line %zu", csv->line);
         row++;
@@ -151,7 +153,12 @@ static tare_status read_list(const table *t, tare_csv *csv, tare_error *err) {
     return err->status;
 }
 
-static bool is_number(const char *text) { return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0'; }
+/* Also one that is no label, so that it is called that, and not a header. */
+static bool is_number(const char *text) {
+    char *end;
+    strtod(text, &end);
+    return end != text && end[strspn(end, " \t")] == '\0';
+}
 
 static tare_status read_all(table *t, const tare_file *file, tare_error *err) {
     tare_labels *labels = t->labels;
@@ -163,6 +170,11 @@ static tare_status read_all(table *t, const tare_file *file, tare_error *err) {
         return err->status != TARE_OK ? err->status : tare_fail(err, TARE_E_MALFORMED, "has no labels, it is empty");
     }
     TARE_TRY(is_number(csv.fields.at[0]) && csv.fields.count == 1 ? read_list(t, &csv, err) : read_table(t, &csv, err));
+    size_t missing = 0;
+    for (size_t i = 0; i < labels->count; i++) missing += labels->line[i] == 0;
+    if (missing > 0 && missing == labels->count)
+        return tare_fail(err, TARE_E_USAGE, "no line is for any of the samples, whose ids are such as '%s'",
+                         t->samples[0].id);
     for (size_t i = 0; i < labels->count; i++) {
         if (labels->line[i] != 0) continue;
         return tare_fail(err, TARE_E_USAGE,

@@ -215,6 +215,13 @@ static void test_labels_by_name(void **state) {
                   "line 4: sample 'b' has a label already, from line 2");
     refuse_labels(samples, "file,label\nb.npy,3\na.npy,7\n", TARE_E_USAGE, "sample 'c, d' has no label");
     refuse_labels(samples, "file,class\nb.npy,3\n", TARE_E_MALFORMED, "line 1: there is no column 'label'");
+    refuse_labels(samples, "b.npy 3\na.npy 7\n", TARE_E_MALFORMED,
+                  "names the columns, parted by commas, such as file,label");
+    refuse_labels(samples, "file,label\nz.npy,3\ny.npy,7\n", TARE_E_USAGE,
+                  "for any of the samples, whose ids are such as 'a'");
+    refuse_labels(samples, "row,label\n-1,3\n", TARE_E_MALFORMED, "line 2: '-1' is no row, a whole number");
+    refuse_labels(samples, "-1\n7\n0\n", TARE_E_MALFORMED, "line 1: '-1' is no label");
+    refuse_labels(samples, "3.000e+00\n7.000e+00\n", TARE_E_MALFORMED, "line 1: '3.000e+00' is no label");
     refuse_labels(samples, "name,label\nb.npy,3\n", TARE_E_MALFORMED, "no column 'file', 'id' or 'row'");
     refuse_labels(samples, "file,label\n\"b.npy,3\n", TARE_E_MALFORMED, "line 2: a quote is not closed");
     refuse_labels(samples, "file,label\n\"b\".npy,3\n", TARE_E_MALFORMED, "line 2: text follows a closing quote");
