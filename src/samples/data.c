@@ -169,7 +169,21 @@ static bool is_there(const char *path) {
     return tare_path_identify(path, &unused);
 }
 
-static tare_status refuse_missing(const char *path, tare_error *err) {
+/* "F.bin:f33:1x3": the part before a colon that is there, with what is behind it; NULL: no part is. */
+static const char *find_suffix(const char *text, tare_arena *arena) {
+    for (const char *colon = strchr(text, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        const char *path = tare_arena_copy(arena, text, (size_t)(colon - text));
+        if (path != NULL && *path != '\0' && is_there(path)) return colon;
+    }
+    return NULL;
+}
+
+static tare_status refuse_missing(const char *path, tare_arena *arena, tare_error *err) {
+    const char *suffix = find_suffix(path, arena);
+    if (suffix != NULL)
+        return tare_fail(err, TARE_E_USAGE,
+                         "%s: '%s' is no :TYPE:SHAPE such as :f32:1x3x224x224 or :u8:3x8x8, nor :nv12:WIDTHxHEIGHT",
+                         path, suffix);
     return tare_fail(err, TARE_E_IO,
                      "%s: No such file or directory; --data takes a directory of images, .npy or .npz, one such "
                      "file, a list, F.bin:f32:1x3x8x8 or random:N",
@@ -191,7 +205,7 @@ static tare_status refuse_kind(const char *path, const tare_file *file, tare_err
 static tare_status add_single(tare_data *data, const char *path, tare_arena *arena, tare_log *log, tare_error *err) {
     tare_file file;
     const tare_status opened = tare_file_open(&file, path, err);
-    if (opened != TARE_OK) return is_there(path) ? opened : refuse_missing(path, err);
+    if (opened != TARE_OK) return is_there(path) ? opened : refuse_missing(path, arena, err);
     tare_data_kind kind = tare_data_kind_of_name(path);
     if (begins(&file, "\x89PNG", 4) || begins(&file, "\xff\xd8\xff", 3)) kind = TARE_DATA_IMAGE;
     if (begins(&file, "\x93NUMPY", 6)) kind = TARE_DATA_NPY;

@@ -13,16 +13,27 @@ static const char *folder_of(const char *path, tare_arena *arena) {
     return tare_arena_copy(arena, path, slash == NULL ? 0 : (size_t)(slash - path) + 1);
 }
 
+static tare_status refuse_missing(const char *path, size_t folder_length, tare_arena *arena, tare_error *err) {
+    const size_t length = folder_length + strcspn(path + folder_length, " \t,;");
+    const char *first = tare_arena_copy(arena, path, length);
+    uint64_t size;
+    if (first == NULL) return tare_fail_memory(err, length);
+    if (path[length] != '\0' && tare_path_is_file(first, &size))
+        return tare_fail(err, TARE_E_IO,
+                         "'%s': there is no such file; a line is one path, and labels go into a file for --labels",
+                         path);
+    return tare_fail(err, TARE_E_IO, "'%s': there is no such file", path);
+}
+
 static tare_status add_line(tare_data *data, const char *folder, const char *name, size_t line, tare_arena *arena,
                             tare_error *err) {
     const char *path = name[0] == '/' ? name : tare_arena_printf(arena, "%s%s", folder, name);
     if (path == NULL) return tare_fail_memory(err, 0);
     tare_data_kind kind = tare_data_kind_of_name(name);
     uint64_t size;
-    if (!tare_path_is_file(path, &size)) {
-        return tare_fail(err, TARE_E_IO, "'%s': %s", path,
-                         tare_path_is_directory(path) ? "is a directory; a list names files" : "there is no such file");
-    }
+    if (tare_path_is_directory(path))
+        return tare_fail(err, TARE_E_IO, "'%s': is a directory; a list names files", path);
+    if (!tare_path_is_file(path, &size)) return refuse_missing(path, strlen(path) - strlen(name), arena, err);
     if (kind == TARE_DATA_KIND_COUNT) {
         return tare_fail(err, TARE_E_USAGE, "'%s': is no .png, .jpg, .jpeg, .npy or .npz", path);
     }

@@ -374,6 +374,11 @@ def test_directories_and_lists(read, refuse, tmp_path):
     assert ran.dump["b_1.npy"]["x"][0, 0] == 7 * ord("1")
     (data / "list.txt").write_text("b/1.npy\na/9.npy\n")
     refuse(IO, ["list.txt: line 2: ", "a/9.npy", "no such file"], "x:f32:1x3", data / "list.txt")
+    for line in ("b/1.npy 7", "b/1.npy,7", "b/1.npy\t0"):
+        (data / "list.txt").write_text(line)
+        refuse(IO, ["list.txt: line 1: ", "no such file; a line is one path", "--labels"], "x:f32:1x3", data / "list.txt")
+    for suffix in (":f33:1x3", ":f32:1x", ":f32:-1x3", ":nv12:axb", ":"):
+        refuse(USAGE, [f"three.npy{suffix}: '{suffix}' is no :TYPE:SHAPE such as"], "x:f32:1x3", f"{data / 'three.npy'}{suffix}")
     (data / "a" / "bad.npy").write_bytes(b"\x93NUMPY\x09")
     (data / "list.txt").write_text("b/1.npy\na/bad.npy\n")
     refuse(MALFORMED, ["list.txt: line 2: ", "bad.npy: input 'x'"], "x:f32:1x3", data / "list.txt")
