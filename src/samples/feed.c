@@ -23,11 +23,38 @@ static tare_status set_layout(tare_array *array, const tare_feed *feed, tare_err
     return TARE_OK;
 }
 
+/* Where an array lacks a dimension that the input has as 1, so that it would fit with it; -1: nowhere. */
+static int find_missing_axis(const tare_shape *array, const tare_shape *input, bool whole) {
+    tare_cut cut;
+    if (input->rank <= 0 || array->rank >= input->rank) return -1;
+    for (int axis = array->rank; axis >= 0; axis--) {
+        if (input->dim[input->rank - array->rank - 1 + axis] != 1) continue;
+        tare_shape with = *array;
+        for (int d = with.rank++; d > axis; d--) with.dim[d] = with.dim[d - 1];
+        with.dim[axis] = 1;
+        if (tare_array_cut(&cut, &with, input, whole)) return axis;
+    }
+    return -1;
+}
+
+static tare_status refuse_axis(const tare_shape *array, int axis, const tare_value *input, tare_error *err) {
+    static const char before[] = ":, :, :, :, :, :, :, "; /* of at most TARE_RANK_MAX - 1 dimensions */
+    const bool is_last = axis == array->rank && axis > 0;
+    char want[256], got[256];
+    tare_shape_print(want, sizeof want, &input->shape, input->graph->model->symbols.at);
+    tare_shape_print(got, sizeof got, array, NULL);
+    return tare_fail(err, TARE_E_USAGE,
+                     "it wants %s, the array has %s: axis %d is missing, of one number; save x[%.*sNone] instead of x",
+                     want, got, axis, is_last ? 5 : 3 * axis, is_last ? "..., " : before);
+}
+
 static tare_status cut_array(tare_cut *cut, tare_array *array, const tare_feed *feed, bool whole, tare_error *err) {
     tare_shape as_read = array->shape;
     TARE_TRY(set_layout(array, feed, err));
     if (tare_array_cut(cut, &array->shape, &feed->value->shape, whole)) return TARE_OK;
     bool is_moved = feed->plan.layout != TARE_SAMPLE_LAYOUT_MODEL;
+    const int axis = is_moved ? -1 : find_missing_axis(&as_read, &feed->value->shape, whole);
+    if (axis >= 0) return refuse_axis(&as_read, axis, feed->value, err);
     return tare_array_refuse(is_moved ? &array->shape : &as_read, feed->value, whole, err);
 }
 

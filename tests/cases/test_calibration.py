@@ -121,6 +121,15 @@ def test_K9(bench):
     assert np.array_equal(np.load(out)["y"], x.transpose(2, 0, 1)[None])
     np.save(path, x.reshape(1, 48))
     bench.refuse(2, "run", one, "--data", path, "-o", out, words=["1x3x4x4", "1x48"])
+    for input_shape, shape, index in (([1, 49, 10, 1], (12, 49, 10), "x[..., None]"), (["N", 49, 10, 1], (49, 10), "x[..., None]"),
+                                      ([1, 49, 10, 1], (49, 10), "x[..., None]"), (["N", 1, 8, 8], (5, 8, 8), "x[:, None]"),
+                                      ([1, 1, 8, 8], (8, 8), "x[None]")):
+        lacks = bench.save(model([node("Relu", "x", "y")], {"x": input_shape}, "y"))
+        short = np.zeros(shape, np.float32)
+        np.save(path, short)
+        bench.refuse(2, "run", lacks, "--data", path, "-o", out, words=[str(path), "x".join(map(str, shape)), f"save {index} instead of x"])
+        np.save(path, eval(index, {"x": short}))
+        assert bench.call("run", lacks, "--data", path, "-o", bench.new("")).status == 0
 
 
 def test_K10_K11(bench):
