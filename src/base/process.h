@@ -15,8 +15,8 @@ typedef struct tare_ran_program {
 
 /* Runs `command argument` in the shell, standard input empty, in a process group of its own, and waits for its end; children
  * that it leaves behind with its output in their hands are ended a second later. One that runs for long is waited for, and the
- * log is told so. TARE_E_IO when it cannot be started,
- * TARE_E_LIMIT when it prints without end; how it ended is for the caller to judge. */
+ * log is told so. TARE_E_IO when it cannot be started, TARE_E_LIMIT when it prints without end; how it ended is for the caller
+ * to judge. */
 tare_status tare_program_run(tare_ran_program *out, const char *command, const char *argument, tare_arena *arena,
                              tare_log *log, tare_error *err);
 

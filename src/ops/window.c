@@ -79,13 +79,18 @@ static void pad_same(tare_window_axis *axis, bool is_lower, int64_t reach) {
     axis->after = total - axis->before;
 }
 
+static int64_t reach_of(const tare_window_axis *axis) { return (axis->kernel - 1) * axis->dilation + 1; }
+static int64_t whole_windows(const tare_window_axis *axis, int64_t room) {
+    return room < 0 ? 0 : room / axis->stride + 1;
+}
+
 tare_status tare_window_fit(tare_window *window, int auto_pad, bool ceil, const int64_t *in, tare_error *err) {
     for (int i = 0; i < window->rank; i++) {
         tare_window_axis *axis = &window->axis[i];
         axis->in = in[i];
         axis->out = TARE_DIM_UNKNOWN;
         if (in[i] < 0 || axis->kernel < 0) continue;
-        int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
+        const int64_t reach = reach_of(axis);
         if (auto_pad == TARE_AUTO_PAD_SAME_UPPER || auto_pad == TARE_AUTO_PAD_SAME_LOWER)
             pad_same(axis, auto_pad == TARE_AUTO_PAD_SAME_LOWER, reach);
         int64_t room = in[i] + axis->before + axis->after - reach;
@@ -94,7 +99,7 @@ tare_status tare_window_fit(tare_window *window, int auto_pad, bool ceil, const 
             return tare_fail(err, TARE_E_MALFORMED,
                              "a window of %lld does not fit into spatial dimension %d: %lld with pads %lld and %lld",
                              (long long)reach, i, (long long)in[i], (long long)axis->before, (long long)axis->after);
-        axis->out = room < 0 ? 0 : room / axis->stride + 1;
+        axis->out = whole_windows(axis, room);
         if (sticks_out && axis->out * axis->stride < in[i] + axis->before) axis->out++;
     }
     return TARE_OK;
@@ -195,16 +200,22 @@ static void forget_from(tare_node *node) {
     }
 }
 
+/* Of ceil_mode: one window more sticks out, which begins in the padding. */
+static bool leaves_one_out(const tare_window_axis *axis) {
+    const int64_t room = axis->in + axis->before + axis->after - reach_of(axis);
+    return room % axis->stride != 0 && axis->out == whole_windows(axis, room);
+}
+
 /* Before opset 22 onnx's own inference counts a window that begins in the padding, which the operator leaves out. What the
  * operator gives holds then, here and for all behind, whose declared shapes follow from that count. */
-static void forgive_declared(tare_node *node, const tare_shape *shape) {
+static void forgive_declared(tare_node *node, const tare_window *window, const tare_shape *shape) {
     const tare_value *y = tare_node_output(node, 0);
     bool is_more = false;
     if (!y || !node->graph || y->shape.rank != shape->rank) return;
     for (int i = 0; i < shape->rank; i++) {
         const int64_t declared = y->shape.dim[i], inferred = shape->dim[i];
         if (declared < 0 || inferred < 0 || declared == inferred) continue;
-        if (i < 2 || declared != inferred + 1) return;
+        if (i < 2 || declared != inferred + 1 || !leaves_one_out(&window->axis[i - 2])) return;
         is_more = true;
     }
     if (!is_more) return;
@@ -230,7 +241,7 @@ tare_status tare_window_infer(tare_node *node, const tare_window_attrs *attrs, b
     }
     TARE_TRY(tare_window_fit(&window, attrs->auto_pad, ceil, x.dim + 2, err));
     for (int i = 0; i < window.rank; i++) x.dim[i + 2] = window.axis[i].out;
-    if (ceil) forgive_declared(node, &x);
+    if (ceil) forgive_declared(node, &window, &x);
     return set_outputs(node, &x, err);
 }
 

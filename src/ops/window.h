@@ -92,7 +92,7 @@ int64_t tare_window_outputs(const tare_window *window, int axes); /* of the firs
 int64_t tare_window_taps(const tare_window *window, int axes);
 
 /* infer() of pools: input 0 has a batch, channels and spatial dimensions; sets the shape of every output, and the dtype
- * of output 0. ceil: a declared size of one window more is forgotten, and with it what is declared behind the node. */
+ * of output 0. ceil: a declared size that counts a window in the padding is forgotten, with what is declared behind. */
 tare_status tare_window_infer(tare_node *node, const tare_window_attrs *attrs, bool ceil, unsigned types,
                               tare_error *err);
 /* The same window when the shapes are known: x is channels-last. */

@@ -9,6 +9,7 @@ bool tare_text_is_utf16(const void *bytes, size_t size) {
     const uint8_t *at = bytes;
     if (size < 4) return false;
     if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff)) return true;
+    if (memcmp(at, "\0\0\xfe\xff", 4) == 0) return true;
     const size_t letter = at[0] ? 0 : 1, end = size < ENCODING_BYTES ? size : ENCODING_BYTES;
     for (size_t i = 0; i + 1 < end; i += 2) {
         const uint8_t here = at[i + letter];

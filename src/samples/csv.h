@@ -13,7 +13,7 @@ typedef struct tare_csv {
     tare_arena *arena;
 } tare_csv;
 
-/* Do bytes that are no UTF-8 begin as text in UTF-16 or UTF-32 does: with its mark, or with ASCII and NULs in turn? */
+/* Do bytes that are no UTF-8 begin as text in UTF-16 or UTF-32 does: with its mark, or (UTF-16) with ASCII and NULs in turn? */
 bool tare_text_is_utf16(const void *bytes, size_t size);
 #define TARE_UTF16_ADVICE "is text in UTF-16 or UTF-32; save it as UTF-8"
 

@@ -169,11 +169,12 @@ static bool is_there(const char *path) {
     return tare_path_identify(path, &unused);
 }
 
-/* "F.bin:f33:1x3": the part before a colon that is there, with what is behind it; NULL: no part is. */
+/* "F.bin:f33:1x3": what is behind the longest part before a colon that is there; NULL: no part is. */
 static const char *find_suffix(const char *text, tare_arena *arena) {
-    for (const char *colon = strchr(text, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        const char *path = tare_arena_copy(arena, text, (size_t)(colon - text));
-        if (path != NULL && *path != '\0' && is_there(path)) return colon;
+    char *path = tare_arena_strdup(arena, text);
+    for (char *colon; path != NULL && (colon = strrchr(path, ':')) != NULL && colon > path;) {
+        *colon = '\0';
+        if (is_there(path)) return text + (colon - path);
     }
     return NULL;
 }

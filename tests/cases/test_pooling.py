@@ -118,6 +118,18 @@ def test_P5_declared_otherwise(bench, size):
     bench.refuse(3, "info", bench.save(wrong), words=["declared", "operator gives 1x3x3x3"])
 
 
+@pytest.mark.parametrize("attributes", [{"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1},
+                                        {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1] * 4, "ceil_mode": 1},
+                                        {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}])
+def test_P5_declared_without_a_window_in_the_padding(bench, attributes):
+    """One window more is onnx's count only where the last one would begin in the padding."""
+    x = {"x": [1, 3, 8, 8]}
+    made = model([node("MaxPool", "x", "b", **attributes), node("Neg", "b", "y")], x, "y")
+    size = ort(made, {"x": np.zeros(x["x"], np.float32)})["y"].shape[2]
+    made.graph.value_info.append(onnx.helper.make_tensor_value_info("b", 1, [1, 3, size + 1, size + 1]))
+    bench.refuse(3, "info", bench.save(made), words=["declared", f"operator gives 1x3x{size}x{size}"])
+
+
 P6 = [("Conv", [1, 10], [1, 2, 3, 4, 5], {"strides": [2]},
        {"SAME_UPPER": [21, 43, 5], "SAME_LOWER": [10, 32, 54], "VALID": [21, 43]}),
       ("MaxPool", None, [-1, -2, -3, -4, -5], {"kernel_shape": [2], "strides": [2]},

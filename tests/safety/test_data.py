@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import helper
 from PIL import Image
-from program import check_error
+from program import IS_SANITIZED, check_error
 
 SHAPE = [1, 3, 4, 4]
 BODY = np.arange(48, dtype="<f4").tobytes()
@@ -100,6 +100,13 @@ def test_sources(tare, model, tmp_path):
     assert few.status == 0 and "warning: " in few.log and "only 1" in few.log
     long = run(tare, "run", model, tmp_path / "long.npy", out)
     assert long.status == 0 and "1 bytes after the array" in long.log
+
+
+def test_a_source_of_many_colons(tare, model, tmp_path):
+    """Each may part a file from a suffix."""
+    ran = tare("run", model, "--data", tmp_path / ("none" + ":" * 100000), "-o", tmp_path / "out.npz")
+    check_error(ran, 5)
+    assert IS_SANITIZED or ran.seconds < 1
 
 
 RECIPES = {

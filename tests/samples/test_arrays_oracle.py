@@ -403,11 +403,12 @@ def test_directories_and_lists(read, refuse, tmp_path):
     assert ran.lines == ["a 0", "b 1"] and "has a batch of 5: join them" in ran.log
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
 @pytest.mark.parametrize("ending", [".txt", ""])
 def test_a_list_in_two_bytes_a_letter(refuse, tmp_path, encoding, ending):
     numpy.save(tmp_path / "a.npy", numbers("f4", (1, 3)))
-    (tmp_path / f"list{ending}").write_text("a.npy\n", encoding=encoding)
+    marked = "\ufeff" if encoding == "utf-32-be" else ""
+    (tmp_path / f"list{ending}").write_text(f"{marked}a.npy\n", encoding=encoding)
     refuse(USAGE, f"list{ending}: is text in UTF-16 or UTF-32; save it as UTF-8", "x:f32:1x3", tmp_path / f"list{ending}")
 
 
