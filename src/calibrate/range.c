@@ -17,7 +17,7 @@ tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels) {
     counter->kernels = kernels;
     counter->counts.bins = tare_arena_alloc(arena, TARE_COUNT_BINS, sizeof *counter->counts.bins);
     counter->counts.tables =
-        tare_arena_alloc(arena, (size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS, sizeof *counter->counts.tables);
+        tare_arena_alloc(arena, (size_t)TARE_COUNT_TABLES * TARE_COUNT_STRIDE, sizeof *counter->counts.tables);
     return counter->counts.bins && counter->counts.tables ? counter : NULL;
 }
 

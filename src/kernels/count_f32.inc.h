@@ -26,12 +26,12 @@ INLINE void look(extremes *e, v x) {
     e->high = vi_max_unsigned(e->high, bits);
 }
 
-static void fold_page(uint64_t *bins, uint32_t *tables, size_t first, size_t count) {
-    for (size_t bin = first; bin < first + count; bin++) {
-        uint32_t *turn = tables + bin * TARE_COUNT_TABLES;
-        bins[bin] += (uint64_t)turn[0] + turn[1] + turn[2] + turn[3];
-        memset(turn, 0, TARE_COUNT_TABLES * sizeof *turn);
-    }
+static void fold_page(uint64_t *restrict bins, uint32_t *restrict tables, size_t first, size_t count) {
+    uint32_t *restrict turn[TARE_COUNT_TABLES];
+    for (size_t t = 0; t < TARE_COUNT_TABLES; t++) turn[t] = tables + t * TARE_COUNT_STRIDE + first;
+    for (size_t bin = 0; bin < count; bin++)
+        bins[first + bin] += turn[0][bin] + turn[1][bin] + turn[2][bin] + turn[3][bin]; /* at most CHUNK */
+    for (size_t t = 0; t < TARE_COUNT_TABLES; t++) memset(turn[t], 0, count * sizeof *turn[t]);
 }
 
 /* Zeros are not among `low` and `high`: their two bins are taken by themselves, then the binades, of both signs. */
@@ -75,10 +75,10 @@ static void count_few(tare_counts *counts, const float *from, size_t count) {
 INLINE void count_four(uint32_t *tables, const float *from) {
     uint64_t two[2];
     memcpy(two, from, sizeof two);
-    tables[(two[0] >> 16 & 0xffff) * TARE_COUNT_TABLES]++;
-    tables[(two[0] >> 48) * TARE_COUNT_TABLES + 1]++;
-    tables[(two[1] >> 16 & 0xffff) * TARE_COUNT_TABLES + 2]++;
-    tables[(two[1] >> 48) * TARE_COUNT_TABLES + 3]++;
+    tables[two[0] >> 16 & 0xffff]++;
+    tables[(two[0] >> 48) + TARE_COUNT_STRIDE]++;
+    tables[(two[1] >> 16 & 0xffff) + 2 * TARE_COUNT_STRIDE]++;
+    tables[(two[1] >> 48) + 3 * TARE_COUNT_STRIDE]++;
 }
 
 static void count_chunk(tare_counts *counts, const float *from, size_t count) {

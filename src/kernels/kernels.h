@@ -117,11 +117,16 @@ typedef void tare_fake_quantize_fn(float *to, const float *from, size_t count, c
 /* Counts of a value's numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa), added to `bins` of 65536; also
  * the exact smallest and largest finite number. Non-finite ones are counted in their bins and not in min and max, where
  * a zero is +0. `low` and `high` tell which bins can have grown, beside those of zeros. */
-enum { TARE_COUNT_BINS = 65536, TARE_COUNT_TABLES = 4 };
+enum {
+    TARE_COUNT_BINS = 65536,
+    TARE_COUNT_TABLES = 4,
+    TARE_COUNT_STRIDE = TARE_COUNT_BINS + 16 /* counters of one bin do not lie a power of two apart */
+};
 typedef struct tare_counts {
     uint64_t *bins;
-    uint32_t *tables; /* TARE_COUNT_TABLES × TARE_COUNT_BINS zeros, left zero: equal numbers in a row count in turns */
-    float min, max;   /* start with +inf and -inf */
+    uint32_t
+        *tables;    /* TARE_COUNT_TABLES × TARE_COUNT_STRIDE zeros, left zero: equal numbers in a row count in turns */
+    float min, max; /* start with +inf and -inf */
     uint32_t low,
         high; /* least and greatest bits without sign, of numbers that are not 0; start with UINT32_MAX and 0 */
 } tare_counts;

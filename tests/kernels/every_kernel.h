@@ -450,7 +450,7 @@ static bool check_fake_quantize(const char *slot, tare_fake_quantize_fn *scalar,
 
 static bool check_count(const char *slot, tare_count_f32_fn *scalar, tare_count_f32_fn *variant) {
     static uint64_t want_bins[TARE_COUNT_BINS], got_bins[TARE_COUNT_BINS];
-    static uint32_t tables[TARE_COUNT_TABLES * TARE_COUNT_BINS], zeros[TARE_COUNT_TABLES * TARE_COUNT_BINS];
+    static uint32_t tables[TARE_COUNT_TABLES * TARE_COUNT_STRIDE], zeros[TARE_COUNT_TABLES * TARE_COUNT_STRIDE];
     char what[80];
     (void)slot;
     memset(want_bins, 0, sizeof want_bins);
