@@ -225,10 +225,23 @@ typedef struct stream {
     tare_dequantize_fn *dequantize;
     tare_fake_quantize_fn *fake_quantize;
     tare_count_f32_fn *count;
+    tare_fold_counts_fn *fold;
+    tare_square_error_fn *square_error;
+    tare_square_beyond_fn *square_beyond;
+    tare_add_columns_fn *add_columns;
     tare_transpose_fn *transpose;
     float *to, *a, *b;
     tare_counts *counts;
+    double *sums;
 } stream;
+
+/* One counter in each of the COUNT numbers' bins is met again: a fold leaves them zero. */
+static void fold_pages(const stream *s) {
+    for (size_t page = 0; page < COUNT; page += TARE_COUNT_PAGE) {
+        for (size_t i = 0; i < TARE_COUNT_PAGE; i += 8) s->counts->tables[page + i] = 1;
+        s->fold((uint64_t *)(void *)s->to, s->counts->tables + page, TARE_COUNT_TABLES);
+    }
+}
 
 static void run_stream(const void *context) {
     const stream *s = context;
@@ -241,23 +254,24 @@ static void run_stream(const void *context) {
     if (s->dequantize) s->dequantize(s->to, s->a, COUNT, &codes);
     if (s->fake_quantize) s->fake_quantize(s->to, s->a, COUNT, &codes);
     if (s->count) s->count(s->counts, s->a, COUNT);
+    if (s->fold) fold_pages(s);
+    if (s->square_error) s->sums[0] = s->square_error(s->a, s->b, COUNT);
+    if (s->square_beyond) s->sums[0] = s->square_beyond(s->a, COUNT, -1, 1);
+    if (s->add_columns) s->add_columns(s->sums, s->a, TARE_SUM_COLUMNS, COUNT / TARE_SUM_COLUMNS);
     if (s->transpose) s->transpose((uint32_t *)(void *)s->to, 128, (const uint32_t *)(void *)s->a, 128, 128, 128);
 }
 
 static void bench_stream(const char *name, stream s) {
     used = 0;
-    tare_counts counts = { room(TARE_COUNT_BINS * sizeof(uint64_t)),
-                           room((size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS * sizeof(uint32_t)),
-                           INFINITY,
-                           -INFINITY,
-                           UINT32_MAX,
-                           0 };
-    memset(counts.bins, 0, TARE_COUNT_BINS * sizeof *counts.bins);
-    memset(counts.tables, 0, (size_t)TARE_COUNT_TABLES * TARE_COUNT_BINS * sizeof *counts.tables);
+    const size_t bytes = (size_t)TARE_COUNT_TABLES * TARE_COUNT_STRIDE * sizeof(uint32_t);
+    tare_counts counts = { room(bytes), 1, INFINITY, -INFINITY, UINT32_MAX, 0 };
+    memset(counts.tables, 0, bytes);
     s.to = numbers(COUNT);
     s.a = numbers(COUNT);
     s.b = numbers(COUNT);
     s.counts = &counts;
+    s.sums = room(TARE_SUM_COLUMNS * sizeof *s.sums);
+    memset(s.sums, 0, TARE_SUM_COLUMNS * sizeof *s.sums);
     report(name, "", seconds(run_stream, &s) / COUNT * 1e9);
     if (!s.count) return;
     for (size_t i = 0; i < COUNT; i++) s.a[i] = s.a[i] > 0 ? s.a[i] : 0;
@@ -277,6 +291,10 @@ BENCH_STREAM(tare_quantize_fn, quantize)
 BENCH_STREAM(tare_dequantize_fn, dequantize)
 BENCH_STREAM(tare_fake_quantize_fn, fake_quantize)
 BENCH_STREAM(tare_count_f32_fn, count)
+BENCH_STREAM(tare_fold_counts_fn, fold)
+BENCH_STREAM(tare_square_error_fn, square_error)
+BENCH_STREAM(tare_square_beyond_fn, square_beyond)
+BENCH_STREAM(tare_add_columns_fn, add_columns)
 BENCH_STREAM(tare_transpose_fn, transpose)
 
 #define BENCH(function)                                                                                                \
@@ -291,7 +309,11 @@ BENCH_STREAM(tare_transpose_fn, transpose)
              : bench_quantize, tare_dequantize_fn *                                                                    \
              : bench_dequantize, tare_fake_quantize_fn *                                                               \
              : bench_fake_quantize, tare_count_f32_fn *                                                                \
-             : bench_count, tare_transpose_fn *                                                                        \
+             : bench_count, tare_fold_counts_fn *                                                                      \
+             : bench_fold, tare_square_error_fn *                                                                      \
+             : bench_square_error, tare_square_beyond_fn *                                                             \
+             : bench_square_beyond, tare_add_columns_fn *                                                              \
+             : bench_add_columns, tare_transpose_fn *                                                                  \
              : bench_transpose)
 
 int main(void) {

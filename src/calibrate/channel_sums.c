@@ -1,10 +1,8 @@
 /* The sum of the finite numbers in each channel of a value: what its mean is where a product multiplies it. Eight lanes by the
  * place of a pixel, whatever the layout, so that the sum of a sample is one number; sums of samples are exact. */
-#include <string.h>
-
 #include "calibrate/range.h"
 
-enum { LANES = 8, BLOCK = 16 /* channels at once, in registers */, CHUNK = 256 /* pixels that a cache holds */ };
+enum { LANES = 8, BLOCK = TARE_SUM_COLUMNS, CHUNK = 256 /* pixels that a cache holds */ };
 
 tare_status tare_range_want_sums(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
     range->channel_sum = tare_arena_alloc(arena, channels, sizeof *range->channel_sum);
@@ -42,29 +40,22 @@ static void sum_rows(tare_range *range, const tare_tensor *tensor, bool finite) 
 }
 
 /* Every LANES-th of `count` pixels, `step` numbers apart, to one lane. */
-static void add_block(double lane[BLOCK], const float *pixel, size_t count, size_t step) {
-    double sums[BLOCK];
-    memcpy(sums, lane, sizeof sums);
-    for (size_t i = 0; i < count; i += LANES, pixel += LANES * step)
-        for (size_t c = 0; c < BLOCK; c++) sums[c] += (double)pixel[c];
-    memcpy(lane, sums, sizeof sums);
-}
-
 static void add_some(double lane[BLOCK], const float *pixel, size_t channels, size_t count, size_t step) {
     for (size_t i = 0; i < count; i += LANES, pixel += LANES * step)
         for (size_t c = 0; c < channels; c++) lane[c] += tare_finite_or_0(pixel[c]);
 }
 
 static void add_chunk(double lanes[LANES][BLOCK], const float *pixel, size_t channels, size_t count, size_t step,
-                      bool finite) {
+                      const tare_kernels *kernels) {
     for (size_t k = 0; k < LANES && k < count; k++, pixel += step)
-        if (finite && channels == BLOCK)
-            add_block(lanes[k], pixel, count - k, step);
+        if (kernels && channels == BLOCK)
+            kernels->add_columns_f32(lanes[k], pixel, LANES * step, (count - k + LANES - 1) / LANES);
         else
             add_some(lanes[k], pixel, channels, count - k, step);
 }
 
-static void sum_pixels(tare_range *range, const tare_tensor *tensor, bool finite) {
+/* Kernels: where all numbers are finite. */
+static void sum_pixels(tare_range *range, const tare_tensor *tensor, const tare_kernels *kernels) {
     const size_t step = range->summed, pixels = tensor->size / sizeof(float) / step;
     const float *numbers = tensor->data;
     for (size_t first = 0; first < step; first += BLOCK) {
@@ -72,18 +63,19 @@ static void sum_pixels(tare_range *range, const tare_tensor *tensor, bool finite
         double lanes[LANES][BLOCK] = { 0 };
         for (size_t i = 0; i < pixels; i += CHUNK)
             add_chunk(lanes, numbers + i * step + first, channels, pixels - i < CHUNK ? pixels - i : CHUNK, step,
-                      finite);
+                      kernels);
         for (size_t c = 0; c < channels; c++) tare_sum_add(&range->channel_sum[first + c], fold(&lanes[0][c], BLOCK));
     }
 }
 
-void tare_range_sum_channels(tare_range *range, const tare_tensor *tensor, tare_layout layout, bool finite) {
+void tare_range_sum_channels(tare_range *range, const tare_kernels *kernels, const tare_tensor *tensor,
+                             tare_layout layout, bool finite) {
     const tare_shape *shape = &tensor->shape;
     if (!range->summed) return;
     if (shape->rank < 2 || (size_t)shape->dim[tare_layout_axis(layout, 1, shape->rank)] != range->summed)
         range->summed = 0;
     else if (layout == TARE_LAYOUT_LAST)
-        sum_pixels(range, tensor, finite);
+        sum_pixels(range, tensor, finite ? kernels : NULL);
     else
         sum_rows(range, tensor, finite);
 }

@@ -5,31 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-/* What a worker counts into before it adds to a range: dense, cleared after each tensor where it was met. */
+/* What a worker counts into before it adds to a range: dense, all zeros between tensors. */
 struct tare_counter {
     const tare_kernels *kernels;
     tare_counts counts;
+    uint64_t *spare; /* page of zeros */
 };
 
 tare_counter *tare_counter_new(tare_arena *arena, const tare_kernels *kernels) {
     tare_counter *counter = tare_arena_alloc(arena, 1, sizeof *counter);
     if (!counter) return NULL;
     counter->kernels = kernels;
-    counter->counts.bins = tare_arena_alloc(arena, TARE_COUNT_BINS, sizeof *counter->counts.bins);
     counter->counts.tables =
         tare_arena_alloc(arena, (size_t)TARE_COUNT_TABLES * TARE_COUNT_STRIDE, sizeof *counter->counts.tables);
-    return counter->counts.bins && counter->counts.tables ? counter : NULL;
+    counter->spare = tare_arena_alloc(arena, TARE_RANGE_BINS, sizeof *counter->spare);
+    return counter->counts.tables && counter->spare ? counter : NULL;
 }
 
 double tare_bin_edge(int binade, int bin) {
-    int exponent = binade & 255;
-    return exponent ? ldexp(128 + bin, exponent - 127 - 7) : ldexp(bin, -126 - 7);
-}
-
-static bool any(const uint64_t *bins) {
-    uint64_t all = 0;
-    for (int i = 0; i < TARE_RANGE_BINS; i++) all |= bins[i];
-    return all;
+    const uint64_t exponent = binade & 255;
+    if (!exponent) return 0x1p-133 * bin;
+    const uint64_t bits =
+        ((exponent + 1023 - 127) << 52) + ((uint64_t)bin << 45); /* the last bin's end: a power of two */
+    double edge;
+    memcpy(&edge, &bits, sizeof edge);
+    return edge;
 }
 
 static tare_status add_page(tare_range *range, int binade, const uint64_t *bins, tare_arena *arena, tare_error *err) {
@@ -41,28 +41,31 @@ static tare_status add_page(tare_range *range, int binade, const uint64_t *bins,
     return TARE_OK;
 }
 
-/* One binade of a sign; the numbers above all binades are not finite. */
-static tare_status take_page(tare_range *range, tare_counts *counts, int binade, tare_arena *arena, tare_error *err) {
-    uint64_t *bins = counts->bins + binade * TARE_RANGE_BINS;
-    if (!range->page[binade] && !any(bins)) return TARE_OK; /* most have been met before */
-    tare_status status = (binade & 255) < 255 ? add_page(range, binade, bins, arena, err) : TARE_OK;
-    if (!(binade & 255)) range->zeros += bins[0]; /* with what is below 2^-133 */
-    memset(bins, 0, TARE_RANGE_BINS * sizeof *bins);
+/* One binade of a sign. Most have been met before; another gets a page only if one of its numbers was. The numbers above
+ * all binades are not finite and are not kept. */
+static tare_status take_page(tare_range *range, tare_counter *counter, int binade, tare_arena *arena, tare_error *err) {
+    const tare_counts *counts = &counter->counts;
+    uint32_t *counters = counts->tables + binade * TARE_RANGE_BINS;
+    uint64_t **page = &range->page[binade];
+    for (size_t t = 0; !(binade & 255) && t < counts->used; t++) /* with what is below 2^-133 */
+        range->zeros += counters[t * TARE_COUNT_STRIDE];
+    const bool any = counter->kernels->fold_counts(*page ? *page : counter->spare, counters, counts->used);
+    if (*page || !any) return TARE_OK;
+    tare_status status = TARE_OK;
+    if ((binade & 255) < 255) status = add_page(range, binade, counter->spare, arena, err);
+    memset(counter->spare, 0, TARE_RANGE_BINS * sizeof *counter->spare);
     return status;
 }
 
-static tare_status take_counts(tare_range *range, tare_counts *counts, tare_arena *arena, tare_error *err) {
+static tare_status take_counts(tare_range *range, tare_counter *counter, tare_arena *arena, tare_error *err) {
+    const tare_counts *counts = &counter->counts;
     const int low = counts->high ? (int)(counts->low >> 23) : 1, high = (int)(counts->high >> 23);
-    tare_status status = TARE_OK;
     for (int sign = 0; sign < 512; sign += 256) {
-        for (int exponent = low; exponent <= high; exponent++) {
-            tare_status taken = take_page(range, counts, sign + exponent, arena, err);
-            if (status == TARE_OK) status = taken;
-        }
-        tare_status zeros = low > 0 ? take_page(range, counts, sign, arena, err) : TARE_OK;
-        if (status == TARE_OK) status = zeros;
+        for (int exponent = low; exponent <= high; exponent++)
+            TARE_TRY(take_page(range, counter, sign + exponent, arena, err));
+        if (low > 0) TARE_TRY(take_page(range, counter, sign, arena, err)); /* zeros */
     }
-    return status;
+    return TARE_OK;
 }
 
 /* The first by id, whichever was seen first. */
@@ -100,15 +103,19 @@ tare_status tare_range_count(tare_range *range, tare_counter *counter, tare_aren
                              tare_layout layout, const char *sample, tare_error *err) {
     const size_t count = tensor->size / sizeof(float);
     tare_counts *counts = &counter->counts;
-    counts->min = INFINITY, counts->max = -INFINITY;
-    counts->low = UINT32_MAX, counts->high = 0;
-    counter->kernels->count_f32(counts, tensor->data, count);
+    *counts =
+        (tare_counts){ .tables = counts->tables, .used = 1, .min = INFINITY, .max = -INFINITY, .low = UINT32_MAX };
+    for (size_t at = 0; at < count; at += TARE_COUNT_MAX) {
+        const size_t left = count - at;
+        counter->kernels->count_f32(counts, (const float *)tensor->data + at,
+                                    left < TARE_COUNT_MAX ? left : TARE_COUNT_MAX);
+        TARE_TRY(take_counts(range, counter, arena, err));
+    }
     const bool finite = counts->high < 0x7f800000;
     if (!finite) count_nonfinite(range, tensor->data, count, sample);
     range->count += count;
-    TARE_TRY(take_counts(range, counts, arena, err));
     tare_range_count_channels(range, counter->kernels, tensor, layout, finite);
-    tare_range_sum_channels(range, tensor, layout, finite);
+    tare_range_sum_channels(range, counter->kernels, tensor, layout, finite);
     if (!(counts->min <= counts->max)) return TARE_OK;
     if (counts->min < range->min) range->min = counts->min;
     if (counts->max > range->max) range->max = counts->max;

@@ -36,7 +36,8 @@ void tare_range_count_channels(tare_range *range, const tare_kernels *kernels, c
 tare_status tare_range_want_sums(tare_range *range, size_t channels, tare_arena *arena, tare_error *err);
 
 /* Adds to channel_sum; with other channels than before it stops adding. */
-void tare_range_sum_channels(tare_range *range, const tare_tensor *tensor, tare_layout layout, bool finite);
+void tare_range_sum_channels(tare_range *range, const tare_kernels *kernels, const tare_tensor *tensor,
+                             tare_layout layout, bool finite);
 
 /* Counts one sample's numbers, whose channels lie where the layout says; `counter` is the worker's own. */
 typedef struct tare_counter tare_counter;

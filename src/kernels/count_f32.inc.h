@@ -1,14 +1,11 @@
 /* Template: counts of numbers by their upper 16 bits, and the finite extremes, in the words of vector.inc.h.
  *
- * Equal numbers in a row (zeros after a Relu) would each wait for the store before: four tables take turns. They are
- * added to the bins at the end, over the binades that were met. */
+ * Equal numbers in a row (zeros after a Relu) would each wait for the store before: four tables take turns. */
 #include <math.h>
 #include <string.h>
 
 enum {
-    PAGE_BITS = 7,        /* of a bin's index: the mantissa's */
-    SMALL = 1024,         /* numbers that are not worth the tables' sweep */
-    CHUNK = 1u << 30,     /* numbers whose counts fit the tables' 32 bits */
+    SMALL = 1024,         /* numbers that are not worth a sweep of four tables */
     INFINITE = 0x7f800000 /* bits */
 };
 
@@ -26,25 +23,7 @@ INLINE void look(extremes *e, v x) {
     e->high = vi_max_unsigned(e->high, bits);
 }
 
-static void fold_page(uint64_t *restrict bins, uint32_t *restrict tables, size_t first, size_t count) {
-    uint32_t *restrict turn[TARE_COUNT_TABLES];
-    for (size_t t = 0; t < TARE_COUNT_TABLES; t++) turn[t] = tables + t * TARE_COUNT_STRIDE + first;
-    for (size_t bin = 0; bin < count; bin++)
-        bins[first + bin] += turn[0][bin] + turn[1][bin] + turn[2][bin] + turn[3][bin]; /* at most CHUNK */
-    for (size_t t = 0; t < TARE_COUNT_TABLES; t++) memset(turn[t], 0, count * sizeof *turn[t]);
-}
-
-/* Zeros are not among `low` and `high`: their two bins are taken by themselves, then the binades, of both signs. */
-static void fold(tare_counts *counts, uint32_t low, uint32_t high) {
-    static const size_t signs[] = { 0, TARE_COUNT_BINS / 2 };
-    for (size_t s = 0; s < 2; s++) {
-        fold_page(counts->bins, counts->tables, signs[s], 1);
-        for (size_t binade = low >> 23; high > 0 && binade <= high >> 23; binade++)
-            fold_page(counts->bins, counts->tables, signs[s] + (binade << PAGE_BITS), (size_t)1 << PAGE_BITS);
-    }
-}
-
-static void close(tare_counts *counts, const extremes *e, bool tables) {
+static void close(tare_counts *counts, const extremes *e) {
     float min[LANES], max[LANES];
     uint32_t low[LANES], high[LANES];
     v_store(min, e->min);
@@ -61,14 +40,13 @@ static void close(tare_counts *counts, const extremes *e, bool tables) {
     counts->max += 0.0f;
     if (low[0] + 1 < counts->low && high[0] > 0) counts->low = low[0] + 1;
     if (high[0] > counts->high) counts->high = high[0];
-    if (tables) fold(counts, low[0] + 1, high[0]);
 }
 
 static void count_few(tare_counts *counts, const float *from, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, from + i, sizeof bits);
-        counts->bins[bits >> 16]++;
+        counts->tables[bits >> 16]++;
     }
 }
 
@@ -81,24 +59,34 @@ INLINE void count_four(uint32_t *tables, const float *from) {
     tables[(two[1] >> 48) + 3 * TARE_COUNT_STRIDE]++;
 }
 
-static void count_chunk(tare_counts *counts, const float *from, size_t count) {
+void VARIANT(count_f32)(tare_counts *counts, const float *from, size_t count) {
     extremes e = { v_set(INFINITY), v_set(-INFINITY), vi_set(0xffffffff), vi_set(0) };
-    bool tables = count >= SMALL;
+    const bool in_turns = count >= SMALL;
+    if (in_turns) counts->used = TARE_COUNT_TABLES;
     size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
         look(&e, v_load(from + i));
-        if (tables)
+        if (in_turns)
             for (size_t j = 0; j < LANES; j += 4) count_four(counts->tables, from + i + j);
     }
     if (i < count) look(&e, v_load_tail(from + i, count - i, from[i]));
-    if (tables)
-        count_few(counts, from + i, count - i);
-    else
-        count_few(counts, from, count);
-    close(counts, &e, tables);
+    const size_t done = in_turns ? i : 0;
+    count_few(counts, from + done, count - done);
+    close(counts, &e);
 }
 
-void VARIANT(count_f32)(tare_counts *counts, const float *from, size_t count) {
-    for (; count > 0; count -= count < CHUNK ? count : CHUNK, from += CHUNK)
-        count_chunk(counts, from, count < CHUNK ? count : CHUNK);
+/* Many of a wide range's counters are zero: a page is not touched where they are. */
+bool VARIANT(fold_counts)(uint64_t *restrict bins, uint32_t *restrict counters, size_t used) {
+    bool any = false;
+    for (size_t at = 0; at < TARE_COUNT_PAGE; at += LANES) {
+        vi sum = vi_load(counters + at);
+        for (size_t t = 1; t < used; t++) sum = vi_add(sum, vi_load(counters + t * TARE_COUNT_STRIDE + at));
+        if (!vi_any(sum)) continue;
+        any = true;
+        for (size_t t = 0; t < used; t++) vi_store(counters + t * TARE_COUNT_STRIDE + at, vi_set(0));
+        uint32_t sums[LANES];
+        vi_store(sums, sum);
+        for (size_t i = 0; i < LANES; i++) bins[at + i] += sums[i];
+    }
+    return any;
 }

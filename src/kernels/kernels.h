@@ -103,6 +103,14 @@ typedef void tare_clamp_f32_fn(float *to, const float *from, size_t count, float
 /* Sum and maximum of a row in the 16-lane order above, lanes starting at +0 and -inf; a NaN makes the maximum NaN. */
 typedef float tare_reduce_f32_fn(const float *from, size_t count);
 
+/* Sums in f64: element i goes to lane i % TARE_SUM_LANES, lanes are added from the first to the last. Of (a - b)^2, where
+ * the difference is one of f32; of the square of what lies outside lo…hi; and of each of TARE_SUM_COLUMNS numbers, row by
+ * row, to `sums`. */
+enum { TARE_SUM_LANES = 8, TARE_SUM_COLUMNS = 16 };
+typedef double tare_square_error_fn(const float *a, const float *b, size_t count);
+typedef double tare_square_beyond_fn(const float *from, size_t count, float lo, float hi);
+typedef void tare_add_columns_fn(double *sums, const float *from, size_t stride, size_t rows);
+
 /* q = rne(min(max(x / scale, lo - zp), hi - zp)) + zp, NaN -> lo; codes of 8 or 16 bits. ONNX's QuantizeLinear as ONNX
  * Runtime computes it: a true division, and the zero point added to the integer. x = (float)(q - zp) * scale. */
 typedef struct tare_codes {
@@ -114,23 +122,27 @@ typedef void tare_dequantize_fn(float *to, const void *from, size_t count, const
 /* to = DQ(Q(from)), any code range; never -0. */
 typedef void tare_fake_quantize_fn(float *to, const float *from, size_t count, const tare_codes *codes);
 
-/* Counts of a value's numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa), added to `bins` of 65536; also
- * the exact smallest and largest finite number. Non-finite ones are counted in their bins and not in min and max, where
- * a zero is +0. `low` and `high` tell which bins can have grown, beside those of zeros. */
+/* Counts at most TARE_COUNT_MAX numbers by their upper 16 bits (sign, exponent, 7 bits of mantissa): how often one was met
+ * is the sum of its counters in the tables. Also the exact smallest and largest finite number; non-finite ones are
+ * counted and not in min and max, where a zero is +0. `low` and `high` tell which counters can have grown, beside those
+ * of zeros. */
 enum {
+    TARE_COUNT_MAX = 1 << 30,
     TARE_COUNT_BINS = 65536,
+    TARE_COUNT_PAGE = 128, /* of one binade of a sign */
     TARE_COUNT_TABLES = 4,
     TARE_COUNT_STRIDE = TARE_COUNT_BINS + 16 /* counters of one bin do not lie a power of two apart */
 };
 typedef struct tare_counts {
-    uint64_t *bins;
-    uint32_t
-        *tables;    /* TARE_COUNT_TABLES × TARE_COUNT_STRIDE zeros, left zero: equal numbers in a row count in turns */
-    float min, max; /* start with +inf and -inf */
+    uint32_t *tables; /* TARE_COUNT_TABLES x TARE_COUNT_STRIDE: equal numbers in a row are counted in turns */
+    size_t used;      /* of the tables, from the first; starts with 1 */
+    float min, max;   /* start with +inf and -inf */
     uint32_t low,
         high; /* least and greatest bits without sign, of numbers that are not 0; start with UINT32_MAX and 0 */
 } tare_counts;
 typedef void tare_count_f32_fn(tare_counts *counts, const float *from, size_t count);
+/* Adds to the bins of a page what its counters hold in the tables that were used, and clears these; whether that was any. */
+typedef bool tare_fold_counts_fn(uint64_t *bins, uint32_t *counters, size_t used);
 
 /* to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns; elements of 4 bytes. */
 typedef void tare_transpose_fn(uint32_t *to, size_t to_stride, const uint32_t *from, size_t from_stride, size_t rows,

@@ -10,4 +10,9 @@
 #undef SLOT
 #undef KERNEL
 
+/* The name of a template's function for the instruction set ISA. */
+#define PASTE_(a, b, c) a##b##c
+#define PASTE(a, b, c)  PASTE_(a, b, c)
+#define VARIANT(slot)   PASTE(tare_##slot, _, ISA)
+
 #endif

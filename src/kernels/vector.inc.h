@@ -5,12 +5,9 @@
  *   v_set v_add v_sub v_mul v_div v_fma(a, b, c) = a b + c;  v_round: to even;
  *   v_greater(a, b) = a > b ? a : b and v_less(a, b) = a < b ? a : b, b also when one is NaN;
  *   v_nan v_select(m, a, b);  v_to_int (to even) v_bits v_from_int;  vi_set vi_add vi_and vi_less_unsigned;
- *   vi_min_unsigned vi_max_unsigned vi_store;  v_load_s8 … u16, v_store_s8 … u16: LANES codes as integers. */
+ *   vi_min_unsigned vi_max_unsigned vi_load vi_store, vi_any: whether a lane is not 0;
+ *   v_load_s8 … u16, v_store_s8 … u16: LANES codes as integers. */
 #include "kernels/variants.h"
-
-#define PASTE_(a, b, c) a##b##c
-#define PASTE(a, b, c)  PASTE_(a, b, c)
-#define VARIANT(slot)   PASTE(tare_##slot, _, ISA)
 
 /* A loop i = 0…count-1 whose count is a constant once inlined, over arrays that are to live in registers. */
 #if defined(__clang__)

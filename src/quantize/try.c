@@ -8,8 +8,6 @@
 #include "quantize/scheme.h"
 #include "run/each.h"
 
-enum { LANES = 8 };
-
 /* Values that share one scale, and which scales that may be. */
 typedef struct choice {
     size_t count;
@@ -23,17 +21,24 @@ typedef struct harm {
     double in, out, power;
 } harm;
 
+/* What a trial is to say. */
+typedef struct question {
+    double *error;   /* of the choice: what it adds to */
+    double expected; /* the squared error of a number that it puts in */
+    size_t first;    /* trial of those that put the same in, at other readers */
+} question;
+
 typedef struct job {
     tare_scheme scheme;
     tare_arena *arena;
     choice *choices; /* by index of the root */
     TARE_VEC(tare_trial) trials;
-    TARE_VEC(double *) sums;     /* by trial: the error it adds to */
-    TARE_VEC(double) expected;   /* by trial: the squared error of a number that it puts in */
-    const tare_ranges *held_out; /* what was counted there */
-    harm *harms;                 /* by sample in hand, then by trial */
+    TARE_VEC(question) questions; /* by trial */
+    const tare_ranges *held_out;  /* what was counted there */
+    harm *harms;                  /* by sample in hand, then by trial */
     size_t indexes[TARE_TRY_SAMPLES], samples;
     tare_constants *constants; /* of all workers' sessions */
+    const tare_kernels *kernels;
 } job;
 
 typedef struct worker {
@@ -112,15 +117,15 @@ static tare_status list_readers(job *j, size_t index, tare_error *err) {
     const tare_value *value = j->scheme.values.at[index].value;
     const size_t root = tare_scheme_root(&j->scheme, index);
     choice *c = &j->choices[root];
-    double expected[TARE_METHOD_COUNT];
-    for (size_t k = 0; k < c->count && c->count > 1; k++) expected[k] = expected_error(j, value, c->quant[k]);
+    question questions[TARE_METHOD_COUNT];
+    for (size_t k = 0; k < c->count && c->count > 1; k++)
+        questions[k] = (question){ &c->error[k], expected_error(j, value, c->quant[k]), j->trials.count + k };
     for (size_t u = 0; u < value->uses.count && c->count > 1; u++) {
         const tare_use *use = &value->uses.at[u];
         if (hands_on(j, use->node, root)) continue;
         for (size_t k = 0; k < c->count; k++) {
             const tare_trial trial = { .node = use->node, .input = use->index, .quant = c->quant[k] };
-            if (!tare_vec_push(j->arena, &j->trials, trial) || !tare_vec_push(j->arena, &j->sums, &c->error[k]) ||
-                !tare_vec_push(j->arena, &j->expected, expected[k]))
+            if (!tare_vec_push(j->arena, &j->trials, trial) || !tare_vec_push(j->arena, &j->questions, questions[k]))
                 return tare_fail_memory(err, sizeof trial);
         }
     }
@@ -129,64 +134,34 @@ static tare_status list_readers(job *j, size_t index, tare_error *err) {
 
 /* ---- trying ---- */
 
-static double add_lanes(const double *lanes) {
-    double sum = 0;
-    for (size_t k = 0; k < LANES; k++) sum += lanes[k];
-    return sum;
-}
-
-/* Of numbers that lie alike. In lanes, so that the order of adding is the same for every compiler. What is not finite in
- * float says nothing; what becomes so is as bad as can be. */
-static double square_error(const float *tried, const float *real, size_t count) {
-    double lanes[LANES] = { 0 };
-    for (size_t i = 0; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) {
-            const double d = (double)(tried[i + k] - real[i + k]);
-            lanes[k] += d * d;
-        }
-    double sum = add_lanes(lanes);
-    const bool is_plain = isfinite(sum);
-    if (!is_plain) sum = 0;
-    for (size_t i = is_plain ? count - count % LANES : 0; i < count; i++) {
-        const double d = (double)(tried[i] - real[i]);
-        if (isfinite(real[i])) sum += isnan(d) ? INFINITY : d * d;
+/* Of numbers that lie alike. What is not finite in float says nothing; what becomes so is as bad as can be. */
+static double square_error(const tare_kernels *kernels, const float *tried, const float *real, size_t count) {
+    double sum = kernels->square_error_f32(tried, real, count);
+    if (isfinite(sum)) return sum;
+    sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double error = (double)(tried[i] - real[i]);
+        if (isfinite(real[i])) sum += isnan(error) ? INFINITY : error * error;
     }
     return sum;
 }
 
-static double square(const float *real, size_t count) {
-    double lanes[LANES] = { 0 };
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) lanes[k] += tare_finite_or_0(real[i + k]) * tare_finite_or_0(real[i + k]);
-    for (; i < count; i++) lanes[i % LANES] += tare_finite_or_0(real[i]) * tare_finite_or_0(real[i]);
-    return add_lanes(lanes);
+static double square_sum(const tare_kernels *kernels, const float *real, size_t count) {
+    double sum = kernels->square_beyond_f32(real, count, 0, 0);
+    if (isfinite(sum)) return sum;
+    sum = 0;
+    for (size_t i = 0; i < count; i++) sum += tare_finite_or_0(real[i]) * tare_finite_or_0(real[i]);
+    return sum;
 }
 
-/* How far a number lies outside. */
-static inline double beyond_codes(float real, float lo, float hi) {
-    const float high = real < hi ? real : hi;
-    return (double)(real - (high > lo ? high : lo));
-}
-
-static double square_beyond(const float *real, size_t count, float lo, float hi) {
-    double lanes[LANES] = { 0 };
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) {
-            const double beyond = beyond_codes(real[i + k], lo, hi);
-            lanes[k] += beyond * beyond;
-        }
-    for (; i < count; i++) lanes[i % LANES] += beyond_codes(real[i], lo, hi) * beyond_codes(real[i], lo, hi);
-    return add_lanes(lanes);
-}
-
-/* The same of a rounded input, where clipping counts as it does in what is expected; per number. */
-static double input_error(const float *rounded, const float *real, size_t count, const tare_quant *quant) {
+/* Of a rounded input, per number, where clipping counts as it does in what is expected. */
+static double input_error(const tare_kernels *kernels, const float *rounded, const float *real, size_t count,
+                          const tare_quant *quant) {
     const float step = quant->scale[0];
     const float lo = step * (float)(tare_dtype_lowest(quant->code) - quant->zero_point[0]),
                 hi = step * (float)(tare_dtype_highest(quant->code) - quant->zero_point[0]);
-    const double sum = square_error(rounded, real, count) + (tare_clip_weight - 1) * square_beyond(real, count, lo, hi);
+    const double sum = kernels->square_error_f32(rounded, real, count) +
+                       (tare_clip_weight - 1) * kernels->square_beyond_f32(real, count, lo, hi);
     return count && isfinite(sum) ? sum / (double)count : 0;
 }
 
@@ -195,17 +170,20 @@ static tare_status see_trial(void *context, const tare_trial *trial, const tare_
     worker *w = context;
     const size_t index = (size_t)(trial - w->job->trials.at);
     const bool is_first = !index || trial[-1].node != trial->node || trial[-1].input != trial->input;
+    const tare_kernels *kernels = w->job->kernels;
     harm *to = &w->harms[index];
     (void)err;
     const tare_tensor *input = real->inputs[trial->input];
     *to = (harm){ .power = is_first ? 0 : to[-1].power };
-    to->in = input_error(tried->inputs[trial->input]->data, input->data, input->size / sizeof(float), trial->quant);
+    if (w->job->questions.at[index].first == index)
+        to->in = input_error(kernels, tried->inputs[trial->input]->data, input->data, input->size / sizeof(float),
+                             trial->quant);
     for (int i = 0; i < tried->output_count; i++) {
         const tare_tensor *a = tried->outputs[i], *b = real->outputs[i];
         if (!a || a->dtype != TARE_F32) continue;
         const size_t numbers = a->size / sizeof(float);
-        to->out += square_error(a->data, b->data, numbers);
-        if (is_first) to->power += square(b->data, numbers);
+        to->out += square_error(kernels, a->data, b->data, numbers);
+        if (is_first) to->power += square_sum(kernels, b->data, numbers);
     }
     return TARE_OK;
 }
@@ -252,16 +230,17 @@ static tare_status run_trials(job *j, const tare_samples *samples, const tare_tr
 
 static void add_harms(job *j) {
     for (size_t t = 0; t < j->trials.count; t++) {
+        const question *q = &j->questions.at[t];
         harm sum = { 0 };
         for (size_t s = 0; s < j->samples; s++) {
-            const harm *h = &j->harms[s * j->trials.count + t];
-            sum.in += h->in / (double)j->samples;
-            sum.out += h->out;
-            sum.power += h->power;
+            const harm *harms = &j->harms[s * j->trials.count];
+            sum.in += harms[q->first].in / (double)j->samples;
+            sum.out += harms[t].out;
+            sum.power += harms[t].power;
         }
         const double share = sum.out / (sum.power + DBL_MIN);
-        const double all = sum.in > 0 ? share * (j->expected.at[t] / sum.in) : share;
-        *j->sums.at[t] += isnan(all) ? INFINITY : all;
+        const double all = sum.in > 0 ? share * (q->expected / sum.in) : share;
+        *q->error += isnan(all) ? INFINITY : all;
     }
 }
 
@@ -315,6 +294,7 @@ static tare_status try_all(job *j, const tare_ranges *ranges, const tare_samples
     if (j->trials.count && j->samples) {
         tare_pool *pool = tare_pool_new(how->threads);
         j->constants = tare_constants_new();
+        j->kernels = tare_kernels_for(how->cpu);
         tare_status status =
             pool && j->constants ? run_trials(j, samples, how, pool, log, err) : tare_fail_memory(err, 0);
         tare_constants_free(j->constants);

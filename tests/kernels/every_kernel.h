@@ -448,15 +448,22 @@ static bool check_fake_quantize(const char *slot, tare_fake_quantize_fn *scalar,
 
 /* ---- counting, moving ---- */
 
+/* What was counted: the sums of the tables, by bin. */
+static void add_tables(uint32_t *bins, const tare_counts *counts) {
+    memset(bins, 0, TARE_COUNT_BINS * sizeof *bins);
+    for (size_t t = 0; t < counts->used; t++)
+        for (size_t i = 0; i < TARE_COUNT_BINS; i++) bins[i] += counts->tables[t * TARE_COUNT_STRIDE + i];
+}
+
 static bool check_count(const char *slot, tare_count_f32_fn *scalar, tare_count_f32_fn *variant) {
-    static uint64_t want_bins[TARE_COUNT_BINS], got_bins[TARE_COUNT_BINS];
-    static uint32_t tables[TARE_COUNT_TABLES * TARE_COUNT_STRIDE], zeros[TARE_COUNT_TABLES * TARE_COUNT_STRIDE];
+    static uint32_t want_bins[TARE_COUNT_BINS], got_bins[TARE_COUNT_BINS];
+    static uint32_t want_tables[TARE_COUNT_TABLES * TARE_COUNT_STRIDE], tables[TARE_COUNT_TABLES * TARE_COUNT_STRIDE];
     char what[80];
     (void)slot;
-    memset(want_bins, 0, sizeof want_bins);
-    memset(got_bins, 0, sizeof got_bins);
-    tare_counts want = { want_bins, zeros, INFINITY, -INFINITY, UINT32_MAX, 0 }, got = want;
-    got.bins = got_bins, got.tables = tables;
+    memset(want_tables, 0, sizeof want_tables);
+    memset(tables, 0, sizeof tables);
+    tare_counts want = { want_tables, 1, INFINITY, -INFINITY, UINT32_MAX, 0 }, got = want;
+    got.tables = tables;
     for (size_t i = 0; i < 4 * SIZE_MAX_SWEPT; i++) {
         size_t n = i < 3 * SIZE_MAX_SWEPT ? i / 3 : below(9000);
         float *from = draw_at_edge(0, n, i % 3 == 0);
@@ -470,15 +477,84 @@ static bool check_count(const char *slot, tare_count_f32_fn *scalar, tare_count_
         found[0] = got.min;
         found[1] = got.max;
         if (!all_same(what, ends, found, 2)) return false;
-        if (want.low != got.low || want.high != got.high) {
-            printf("count %zu: low and high differ\n", n);
+        if (want.low != got.low || want.high != got.high || got.used < 1 || got.used > TARE_COUNT_TABLES) {
+            printf("count %zu: low, high or the tables used differ\n", n);
             return false;
         }
         if (i % 40 != 39 && n <= SIZE_MAX_SWEPT) continue;
-        bool is_clean = memcmp(tables, zeros, sizeof tables) == 0;
-        if (is_clean && memcmp(want_bins, got_bins, sizeof want_bins) == 0) continue;
-        printf("count %zu: %s\n", n, is_clean ? "bins differ" : "tables are not left zero");
+        add_tables(want_bins, &want);
+        add_tables(got_bins, &got);
+        if (memcmp(want_bins, got_bins, sizeof want_bins) == 0) continue;
+        printf("count %zu: counts differ\n", n);
         return false;
+    }
+    return true;
+}
+
+/* Dense, sparse and empty pages of one to all tables; those beside them are left alone. */
+static bool check_fold(const char *slot, tare_fold_counts_fn *scalar, tare_fold_counts_fn *variant) {
+    enum { NUMBERS = (TARE_COUNT_TABLES - 1) * TARE_COUNT_STRIDE + TARE_COUNT_PAGE };
+    (void)slot;
+    for (size_t i = 0; i < 200; i++) {
+        const size_t used = 1 + i % TARE_COUNT_TABLES, one_in = (size_t)1 << i % 11;
+        uint32_t *want = (uint32_t *)(void *)at_edge(0, NUMBERS * sizeof *want);
+        uint32_t *got = (uint32_t *)(void *)at_edge(1, NUMBERS * sizeof *got);
+        uint64_t *want_bins = (uint64_t *)(void *)at_edge(2, TARE_COUNT_PAGE * sizeof *want_bins);
+        uint64_t *got_bins = (uint64_t *)(void *)at_edge(3, TARE_COUNT_PAGE * sizeof *got_bins);
+        for (size_t k = 0; k < NUMBERS; k++) want[k] = got[k] = i % 25 && below(one_in) == 0 ? next() >> 3 : 0;
+        for (size_t k = 0; k < TARE_COUNT_PAGE; k++) want_bins[k] = got_bins[k] = (uint64_t)next() << below(30);
+        const bool any = scalar(want_bins, want, used);
+        if (variant(got_bins, got, used) == any && memcmp(want, got, NUMBERS * sizeof *got) == 0 &&
+            memcmp(want_bins, got_bins, TARE_COUNT_PAGE * sizeof *got_bins) == 0 && canary_lives(got) &&
+            canary_lives(got_bins))
+            continue;
+        printf("%zu tables, one in %zu met: differs\n", used, one_in);
+        return false;
+    }
+    return true;
+}
+
+/* ---- sums in f64 ---- */
+
+static bool same_f64(const char *what, size_t count, const double *want, const double *got, size_t numbers) {
+    for (size_t i = 0; i < numbers; i++) {
+        if (memcmp(&want[i], &got[i], sizeof *got) == 0 || (isnan(want[i]) && isnan(got[i]))) continue;
+        printf("%s, count %zu: [%zu] is %a, want %a\n", what, count, i, got[i], want[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool check_square_error(const char *slot, tare_square_error_fn *scalar, tare_square_error_fn *variant) {
+    for (size_t i = 0; i < 4 * SIZE_MAX_SWEPT; i++) {
+        const size_t n = i < 3 * SIZE_MAX_SWEPT ? i / 3 : below(5000);
+        const float *a = draw_at_edge(0, n, i % 5 == 0), *b = draw_at_edge(1, n, i % 5 == 0);
+        const double want = scalar(a, b, n), got = variant(a, b, n);
+        if (!same_f64(slot, n, &want, &got, 1)) return false;
+    }
+    return true;
+}
+
+static bool check_square_beyond(const char *slot, tare_square_beyond_fn *scalar, tare_square_beyond_fn *variant) {
+    for (size_t i = 0; i < 4 * SIZE_MAX_SWEPT; i++) {
+        const size_t n = i < 3 * SIZE_MAX_SWEPT ? i / 3 : below(5000);
+        const float *from = draw_at_edge(0, n, i % 5 == 0), lo = draw(i % 7 == 0), hi = i % 4 ? draw(false) : lo;
+        const double want = scalar(from, n, lo, hi), got = variant(from, n, lo, hi);
+        if (!same_f64(slot, n, &want, &got, 1)) return false;
+    }
+    return true;
+}
+
+static bool check_add_columns(const char *slot, tare_add_columns_fn *scalar, tare_add_columns_fn *variant) {
+    for (size_t n = 0; n <= SIZE_MAX_SWEPT; n++) {
+        const size_t stride = TARE_SUM_COLUMNS + n % 5;
+        const float *from = draw_at_edge(0, n ? (n - 1) * stride + TARE_SUM_COLUMNS : 0, n % 5 == 0);
+        double *want = (double *)(void *)at_edge(1, TARE_SUM_COLUMNS * sizeof *want);
+        double *got = (double *)(void *)at_edge(2, TARE_SUM_COLUMNS * sizeof *got);
+        for (size_t c = 0; c < TARE_SUM_COLUMNS; c++) want[c] = got[c] = (double)draw(false);
+        scalar(want, from, stride, n);
+        variant(got, from, stride, n);
+        if (!same_f64(slot, n, want, got, TARE_SUM_COLUMNS) || !canary_lives(got)) return false;
     }
     return true;
 }
@@ -520,7 +596,11 @@ static bool check_transpose(const char *slot, tare_transpose_fn *scalar, tare_tr
              : check_quantize, tare_dequantize_fn *                                                                    \
              : check_dequantize, tare_fake_quantize_fn *                                                               \
              : check_fake_quantize, tare_count_f32_fn *                                                                \
-             : check_count, tare_transpose_fn *                                                                        \
+             : check_count, tare_fold_counts_fn *                                                                      \
+             : check_fold, tare_square_error_fn *                                                                      \
+             : check_square_error, tare_square_beyond_fn *                                                             \
+             : check_square_beyond, tare_add_columns_fn *                                                              \
+             : check_add_columns, tare_transpose_fn *                                                                  \
              : check_transpose)(#slot, tare_##slot##_scalar, tare_##slot##_##isa)
 
 #endif

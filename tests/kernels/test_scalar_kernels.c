@@ -127,9 +127,9 @@ static void test_quantize_extremes(void **state) {
 
 static void test_count(void **state) {
     (void)state;
-    static uint64_t bins[TARE_COUNT_BINS];
+    static uint32_t bins[TARE_COUNT_BINS];
     static const float x[] = { 1, 1.003f, 1.0079f, -2, 0, -0.0f, INFINITY, NAN, 1e-45f };
-    tare_counts counts = { bins, NULL, INFINITY, -INFINITY, UINT32_MAX, 0 };
+    tare_counts counts = { bins, 1, INFINITY, -INFINITY, UINT32_MAX, 0 };
     tare_count_f32_scalar(&counts, x, sizeof x / sizeof *x);
     assert_int_equal(bins[0x3f80], 2);
     assert_int_equal(bins[0x3f81], 1);
@@ -140,6 +140,31 @@ static void test_count(void **state) {
     assert_int_equal(bins[0x7fc0], 1);
     assert_true(counts.min == -2 && counts.max == 1.0079f);
     assert_true(counts.low == 1 && counts.high == 0x7fc00000);
+}
+
+static void test_fold(void **state) {
+    (void)state;
+    static uint32_t tables[TARE_COUNT_TABLES * TARE_COUNT_STRIDE];
+    uint64_t bins[TARE_COUNT_PAGE] = { [3] = (uint64_t)1 << 40 };
+    tables[3] = UINT32_MAX;
+    tables[TARE_COUNT_STRIDE + 3] = 2;
+    tables[2 * TARE_COUNT_STRIDE + 5] = 7;
+    assert_true(tare_fold_counts_scalar(bins, tables, 2));
+    assert_true(bins[3] == ((uint64_t)1 << 40) + UINT32_MAX + 2 && bins[5] == 0);
+    assert_true(tables[3] == 0 && tables[TARE_COUNT_STRIDE + 3] == 0 && tables[2 * TARE_COUNT_STRIDE + 5] == 7);
+    assert_false(tare_fold_counts_scalar(bins, tables, 2));
+}
+
+static void test_sums(void **state) {
+    (void)state;
+    const float a[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, -3 }, zeros[10] = { 0 };
+    assert_true(tare_square_error_f32_scalar(a, zeros, 10) == 204 + 81 + 9);
+    assert_true(tare_square_beyond_f32_scalar(a, 10, -1, 7) == 1 + 4 + 4);
+    assert_true(isnan(tare_square_beyond_f32_scalar((const float[]){ NAN }, 1, 0, 1)));
+    double sums[TARE_SUM_COLUMNS] = { 0.5 };
+    const float rows[2 * TARE_SUM_COLUMNS + 1] = { [0] = 1, [TARE_SUM_COLUMNS + 1] = 0x1p-30f };
+    tare_add_columns_f32_scalar(sums, rows, TARE_SUM_COLUMNS + 1, 2);
+    assert_true(sums[0] == 1.5 + 0x1p-30 && sums[1] == 0);
 }
 
 static void test_clamp_and_extremes(void **state) {
@@ -198,6 +223,8 @@ int main(void) {
         cmocka_unit_test(test_quantize_ties),
         cmocka_unit_test(test_quantize_extremes),
         cmocka_unit_test(test_count),
+        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_sums),
         cmocka_unit_test(test_clamp_and_extremes),
         cmocka_unit_test(test_sum_order),
         cmocka_unit_test(test_cpus),

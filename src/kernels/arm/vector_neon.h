@@ -4,6 +4,7 @@
 #define TARE_KERNELS_ARM_VECTOR_NEON_H
 
 #include <arm_neon.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -48,7 +49,9 @@ INLINE uint32x4_t unsigned_of(vi x) { return vreinterpretq_u32_s32(x); }
 INLINE vm vi_less_unsigned(vi a, vi b) { return vcltq_u32(unsigned_of(a), unsigned_of(b)); }
 INLINE vi vi_min_unsigned(vi a, vi b) { return vreinterpretq_s32_u32(vminq_u32(unsigned_of(a), unsigned_of(b))); }
 INLINE vi vi_max_unsigned(vi a, vi b) { return vreinterpretq_s32_u32(vmaxq_u32(unsigned_of(a), unsigned_of(b))); }
+INLINE vi vi_load(const void *from) { return vld1q_s32(from); }
 INLINE void vi_store(void *to, vi x) { vst1q_s32(to, x); }
+INLINE bool vi_any(vi x) { return vmaxvq_u32(unsigned_of(x)) != 0; }
 
 INLINE uint8x8_t load_4(const void *from) {
     uint32_t four;

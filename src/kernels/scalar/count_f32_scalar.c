@@ -8,7 +8,7 @@ void tare_count_f32_scalar(tare_counts *counts, const float *from, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, from + i, sizeof bits);
-        counts->bins[bits >> 16]++;
+        counts->tables[bits >> 16]++;
         bits &= 0x7fffffff;
         if (bits != 0 && bits < counts->low) counts->low = bits;
         if (bits > counts->high) counts->high = bits;
@@ -18,4 +18,15 @@ void tare_count_f32_scalar(tare_counts *counts, const float *from, size_t count)
     }
     counts->min += 0.0f; /* which zero came first is not kept */
     counts->max += 0.0f;
+}
+
+bool tare_fold_counts_scalar(uint64_t *bins, uint32_t *counters, size_t used) {
+    bool any = false;
+    for (size_t t = 0; t < used; t++, counters += TARE_COUNT_STRIDE)
+        for (size_t i = 0; i < TARE_COUNT_PAGE; i++) {
+            any |= counters[i] > 0;
+            bins[i] += counters[i];
+            counters[i] = 0;
+        }
+    return any;
 }

@@ -3,6 +3,7 @@
 #define TARE_KERNELS_X86_VECTOR_AVX2_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,7 +58,9 @@ INLINE vm vi_less_unsigned(vi a, vi b) {
     vi at_least = _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), a);
     return _mm256_castsi256_ps(_mm256_xor_si256(at_least, _mm256_set1_epi32(-1)));
 }
+INLINE vi vi_load(const void *from) { return _mm256_loadu_si256(from); }
 INLINE void vi_store(void *to, vi x) { _mm256_storeu_si256(to, x); }
+INLINE bool vi_any(vi x) { return !_mm256_testz_si256(x, x); }
 
 INLINE vi v_load_s8(const void *from) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(from)); }
 INLINE vi v_load_u8(const void *from) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(from)); }

@@ -3,6 +3,7 @@
 #define TARE_KERNELS_X86_VECTOR_AVX512_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,9 @@ INLINE vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
 INLINE vm vi_less_unsigned(vi a, vi b) { return _mm512_cmplt_epu32_mask(a, b); }
 INLINE vi vi_min_unsigned(vi a, vi b) { return _mm512_min_epu32(a, b); }
 INLINE vi vi_max_unsigned(vi a, vi b) { return _mm512_max_epu32(a, b); }
+INLINE vi vi_load(const void *from) { return _mm512_loadu_si512(from); }
 INLINE void vi_store(void *to, vi x) { _mm512_storeu_si512(to, x); }
+INLINE bool vi_any(vi x) { return _mm512_test_epi32_mask(x, x) != 0; }
 
 INLINE vi v_load_s8(const void *from) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(from)); }
 INLINE vi v_load_u8(const void *from) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(from)); }
