@@ -117,9 +117,9 @@ static double error_of(const tare_stretch *t, const tally *s) {
     return t->count * s->grid.clip_weight * apart * apart;
 }
 
-/* Of one sign, from the far end: what is outside. Returns where the rest begins. */
+/* Of one sign, from the far end: what is outside, until it is too much. Returns where the rest begins. */
 static size_t add_outside(tally *s, const tare_profile *p, size_t first, size_t end) {
-    for (; first < end && is_outside(&p->stretch[first], &s->grid); first++)
+    for (; first < end && is_outside(&p->stretch[first], &s->grid) && !(s->errors > s->most); first++)
         s->errors += error_of(&p->stretch[first], s);
     return first;
 }
