@@ -5,7 +5,10 @@
 
 #include "calibrate/range.h"
 
-enum { WIDTH = 64 /* numbers of a row that are compared at once */ };
+enum {
+    WIDTH = 64,  /* numbers of a row that are compared at once */
+    PIECE = 1024 /* numbers of pixels that are: a call's cost is little beside them */
+};
 
 tare_status tare_range_want_channels(tare_range *range, size_t channels, tare_arena *arena, tare_error *err) {
     range->channel_min = tare_arena_alloc(arena, channels, sizeof(float));
@@ -23,16 +26,21 @@ static void widen(float *min, float *max, const float *numbers, size_t count) {
     }
 }
 
-/* A long row of one channel: WIDTH rows of columns, then these. The last piece overlaps the one before. */
+/* The extremes of `count` finite numbers by their place in a piece of `width`; the last piece overlaps the one before. */
+static void fold_pieces(float *low, float *high, const tare_kernels *kernels, const float *from, size_t count,
+                        size_t width) {
+    memcpy(low, from, width * sizeof *low);
+    memcpy(high, from, width * sizeof *high);
+    for (size_t i = width; i < count; i += width) {
+        const float *piece = from + (i + width < count ? i : count - width);
+        kernels->min_f32(low, low, 1, piece, 1, width);
+        kernels->max_f32(high, high, 1, piece, 1, width);
+    }
+}
+
 static void widen_long(float *min, float *max, const tare_kernels *kernels, const float *row, size_t count) {
     float low[WIDTH], high[WIDTH];
-    memcpy(low, row, sizeof low);
-    memcpy(high, row, sizeof high);
-    for (size_t i = WIDTH; i < count; i += WIDTH) {
-        const float *piece = row + (i + WIDTH < count ? i : count - WIDTH);
-        kernels->min_f32(low, low, 1, piece, 1, WIDTH);
-        kernels->max_f32(high, high, 1, piece, 1, WIDTH);
-    }
+    fold_pieces(low, high, kernels, row, count, WIDTH);
     widen(min, max, low, WIDTH);
     widen(min, max, high, WIDTH);
 }
@@ -50,18 +58,29 @@ static void widen_rows(tare_range *range, const tare_kernels *kernels, const tar
     }
 }
 
+static void widen_pixel(tare_range *range, const tare_kernels *kernels, const float *low, const float *high) {
+    kernels->min_f32(range->channel_min, range->channel_min, 1, low, 1, range->channels);
+    kernels->max_f32(range->channel_max, range->channel_max, 1, high, 1, range->channels);
+}
+
+/* Of pixels whose numbers are finite, some together. */
+static void widen_pieces(tare_range *range, const tare_kernels *kernels, const float *pixels, size_t count) {
+    float low[PIECE], high[PIECE];
+    const size_t channels = range->channels, fit = PIECE / channels, together = fit < count ? fit : count;
+    fold_pieces(low, high, kernels, pixels, count * channels, together * channels);
+    for (size_t i = 0; i < together; i++) widen_pixel(range, kernels, low + i * channels, high + i * channels);
+}
+
 static void widen_pixels(tare_range *range, const tare_kernels *kernels, const tare_tensor *tensor, bool finite) {
-    const size_t pixels = tensor->size / sizeof(float) / range->channels;
-    const float *pixel = tensor->data;
-    for (size_t i = 0; i < pixels; i++, pixel += range->channels) {
-        if (finite) {
-            kernels->min_f32(range->channel_min, range->channel_min, 1, pixel, 1, range->channels);
-            kernels->max_f32(range->channel_max, range->channel_max, 1, pixel, 1, range->channels);
-        } else {
-            for (size_t c = 0; c < range->channels; c++)
-                widen(&range->channel_min[c], &range->channel_max[c], pixel + c, 1);
-        }
-    }
+    const size_t channels = range->channels, count = tensor->size / sizeof(float) / channels;
+    const float *pixels = tensor->data;
+    if (finite && channels <= PIECE / 2 && count > 0)
+        widen_pieces(range, kernels, pixels, count);
+    else if (finite)
+        for (size_t i = 0; i < count; i++) widen_pixel(range, kernels, pixels + i * channels, pixels + i * channels);
+    else
+        for (size_t i = 0; i < count * channels; i++)
+            widen(&range->channel_min[i % channels], &range->channel_max[i % channels], pixels + i, 1);
 }
 
 void tare_range_count_channels(tare_range *range, const tare_kernels *kernels, const tare_tensor *tensor,

@@ -57,12 +57,20 @@ static tare_status take_page(tare_range *range, tare_counter *counter, int binad
     return status;
 }
 
+/* The pages of all of a model's values do not fit a cache: they come while those before are folded. */
+static void fetch_page(const tare_range *range, int binade) {
+    const uint64_t *page = binade < TARE_RANGE_BINADES ? range->page[binade] : NULL;
+    for (int i = 0; page && i < TARE_RANGE_BINS; i += 64 / (int)sizeof *page) __builtin_prefetch(page + i, 1);
+}
+
 static tare_status take_counts(tare_range *range, tare_counter *counter, tare_arena *arena, tare_error *err) {
     const tare_counts *counts = &counter->counts;
     const int low = counts->high ? (int)(counts->low >> 23) : 1, high = (int)(counts->high >> 23);
     for (int sign = 0; sign < 512; sign += 256) {
-        for (int exponent = low; exponent <= high; exponent++)
+        for (int exponent = low; exponent <= high; exponent++) {
+            fetch_page(range, sign + exponent + 2);
             TARE_TRY(take_page(range, counter, sign + exponent, arena, err));
+        }
         if (low > 0) TARE_TRY(take_page(range, counter, sign, arena, err)); /* zeros */
     }
     return TARE_OK;

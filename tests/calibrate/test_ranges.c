@@ -171,50 +171,56 @@ static void test_every_method_holds_zero_and_stays_inside(void **state) {
     }
 }
 
-/* Both layouts, odd sizes, with and without numbers that are not finite; and one sample with other channels. */
+/* Both layouts, with and without numbers that are not finite; and one sample with other channels. */
+static void check_channels(int64_t channels, int64_t pixels, test_random *random) {
+    enum { NUMBERS = 3200, CHANNELS_MAX = 600 };
+    static const float odd[] = { NAN, INFINITY, -0.0f, 0 };
+    static float rows[NUMBERS], lies[NUMBERS], min[CHANNELS_MAX], max[CHANNELS_MAX];
+    static double sum[CHANNELS_MAX];
+    const size_t count = (size_t)channels;
+    fixture first = open_range(), last = open_range();
+    assert_true(channels * pixels <= NUMBERS && channels <= CHANNELS_MAX);
+    assert_ok(tare_range_want_channels(first.range, count, first.ranges->arena, &err));
+    assert_ok(tare_range_want_channels(last.range, count, last.ranges->arena, &err));
+    assert_ok(tare_range_want_sums(first.range, count, first.ranges->arena, &err));
+    assert_ok(tare_range_want_sums(last.range, count, last.ranges->arena, &err));
+    for (int64_t c = 0; c < channels; c++) {
+        min[c] = INFINITY, max[c] = -INFINITY, sum[c] = 0;
+        for (int64_t p = 0; p < pixels; p++) {
+            float x = (float)test_random_unit(random) - 0.3f;
+            if (pixels % 2 && p % 5 == 1) x = odd[test_random_next(random) % 4];
+            rows[c * pixels + p] = lies[p * channels + c] = x;
+            if (isfinite(x)) sum[c] += (double)x;
+            if (isfinite(x) && x < min[c]) min[c] = x;
+            if (isfinite(x) && x > max[c]) max[c] = x;
+        }
+    }
+    const tare_shape by_rows = tare_shape_of(4, (const int64_t[]){ 1, channels, 1, pixels }),
+                     by_pixels = tare_shape_of(4, (const int64_t[]){ 1, 1, pixels, channels });
+    const size_t size = (size_t)(channels * pixels) * sizeof(float);
+    const tare_tensor a = { .dtype = TARE_F32, .shape = by_rows, .data = rows, .size = size },
+                      b = { .dtype = TARE_F32, .shape = by_pixels, .data = lies, .size = size };
+    assert_ok(tare_range_count(first.range, first.counter, first.ranges->arena, &a, TARE_LAYOUT_FIRST, "a", &err));
+    assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_LAST, "a", &err));
+    for (size_t c = 0; c < count; c++) {
+        assert_true(first.range->channel_min[c] == min[c] && first.range->channel_max[c] == max[c]);
+        assert_true(!signbit(first.range->channel_min[c]) || min[c] < 0);
+        assert_true(fabs(tare_range_channel_mean(first.range, c) * (double)pixels - sum[c]) < 1e-12);
+    }
+    assert_memory_equal(first.range->channel_min, last.range->channel_min, count * sizeof *min);
+    assert_memory_equal(first.range->channel_max, last.range->channel_max, count * sizeof *max);
+    assert_memory_equal(first.range->channel_sum, last.range->channel_sum, count * sizeof(tare_sum));
+    assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_FIRST, "b", &err));
+    assert_int_equal(last.range->channels + last.range->summed, 0); /* here channels are taken for rows: one */
+    tare_ranges_free(first.ranges), tare_ranges_free(last.ranges);
+}
+
 static void test_channels_in_both_layouts(void **state) {
     (void)state;
-    enum { CHANNELS = 5, PIXELS_MAX = 200 };
-    static const float odd[] = { NAN, INFINITY, -0.0f, 0 };
     test_random random = { 5 };
-    for (int64_t pixels = 1; pixels <= PIXELS_MAX; pixels += 7) {
-        fixture first = open_range(), last = open_range();
-        float rows[CHANNELS * PIXELS_MAX], lies[CHANNELS * PIXELS_MAX], min[CHANNELS], max[CHANNELS];
-        double sum[CHANNELS] = { 0 };
-        assert_ok(tare_range_want_channels(first.range, CHANNELS, first.ranges->arena, &err));
-        assert_ok(tare_range_want_channels(last.range, CHANNELS, last.ranges->arena, &err));
-        assert_ok(tare_range_want_sums(first.range, CHANNELS, first.ranges->arena, &err));
-        assert_ok(tare_range_want_sums(last.range, CHANNELS, last.ranges->arena, &err));
-        for (int64_t c = 0; c < CHANNELS; c++) {
-            min[c] = INFINITY, max[c] = -INFINITY;
-            for (int64_t p = 0; p < pixels; p++) {
-                float x = (float)test_random_unit(&random) - 0.3f;
-                if (pixels % 2 && p % 5 == 1) x = odd[test_random_next(&random) % 4];
-                rows[c * pixels + p] = lies[p * CHANNELS + c] = x;
-                if (isfinite(x)) sum[c] += (double)x;
-                if (isfinite(x) && x < min[c]) min[c] = x;
-                if (isfinite(x) && x > max[c]) max[c] = x;
-            }
-        }
-        const tare_shape by_rows = tare_shape_of(4, (const int64_t[]){ 1, CHANNELS, 1, pixels }),
-                         by_pixels = tare_shape_of(4, (const int64_t[]){ 1, 1, pixels, CHANNELS });
-        const size_t size = (size_t)(CHANNELS * pixels) * sizeof(float);
-        const tare_tensor a = { .dtype = TARE_F32, .shape = by_rows, .data = rows, .size = size },
-                          b = { .dtype = TARE_F32, .shape = by_pixels, .data = lies, .size = size };
-        assert_ok(tare_range_count(first.range, first.counter, first.ranges->arena, &a, TARE_LAYOUT_FIRST, "a", &err));
-        assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_LAST, "a", &err));
-        for (int c = 0; c < CHANNELS; c++) {
-            assert_true(first.range->channel_min[c] == min[c] && first.range->channel_max[c] == max[c]);
-            assert_true(!signbit(first.range->channel_min[c]) || min[c] < 0);
-            assert_true(fabs(tare_range_channel_mean(first.range, (size_t)c) * (double)pixels - sum[c]) < 1e-12);
-        }
-        assert_memory_equal(first.range->channel_min, last.range->channel_min, sizeof min);
-        assert_memory_equal(first.range->channel_max, last.range->channel_max, sizeof max);
-        assert_memory_equal(first.range->channel_sum, last.range->channel_sum, CHANNELS * sizeof(tare_sum));
-        assert_ok(tare_range_count(last.range, last.counter, last.ranges->arena, &b, TARE_LAYOUT_FIRST, "b", &err));
-        assert_int_equal(last.range->channels + last.range->summed, 0); /* here channels are taken for rows: one */
-        tare_ranges_free(first.ranges), tare_ranges_free(last.ranges);
-    }
+    for (int64_t pixels = 1; pixels <= 620; pixels += 7) check_channels(5, pixels, &random);
+    for (int64_t pixels = 2; pixels <= 160; pixels += 13) check_channels(20, pixels, &random);
+    for (int64_t pixels = 2; pixels <= 5; pixels++) check_channels(600, pixels, &random);
 }
 
 int main(void) {
