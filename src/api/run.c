@@ -77,9 +77,11 @@ static tare_status write_seen(runner *r, const char *id, tare_error *err) {
 static tare_status run_sample(void *context, const tare_sample *sample, tare_error *err) {
     runner *r = context;
     const tare_arena_mark mark = tare_arena_get_mark(r->arena);
-    memset(&r->seen, 0, sizeof r->seen);
-    tare_status status = tare_session_run(r->session, sample->inputs, err);
     const tare_graph *graph = r->job->model->graph;
+    tare_tensor *const *feeds;
+    memset(&r->seen, 0, sizeof r->seen);
+    tare_status status = tare_samples_feed(r->job->samples, sample, graph, r->arena, &feeds, err);
+    if (status == TARE_OK) status = tare_session_run(r->session, feeds, err);
     for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++) {
         const tare_tensor *output = tare_session_output(r->session, i);
         status = keep(r, graph->outputs.at[i]->name, output, err);

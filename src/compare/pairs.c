@@ -166,6 +166,12 @@ static tare_status look_local(void *context, const tare_value *value, const tare
 
 /* ---- a sample ---- */
 
+static tare_status begin_session(tare_compare_worker *w, int side, const tare_sample *sample, tare_error *err) {
+    tare_tensor *const *feeds;
+    TARE_TRY(tare_samples_feed(w->job->samples, sample, w->job->side[side]->model->graph, w->sample, &feeds, err));
+    return tare_session_begin(w->end[side].session, feeds, err);
+}
+
 static tare_status open_ends(tare_compare_worker *w, const tare_compare_item *item, tare_error *err) {
     tare_sample sample = { 0 };
     if (w->job->samples) TARE_TRY(tare_samples_get(w->job->samples, item->index, w->sample, &sample, err));
@@ -173,7 +179,7 @@ static tare_status open_ends(tare_compare_worker *w, const tare_compare_item *it
         tare_compare_end *end = &w->end[s];
         end->arrived = 0;
         if (end->session)
-            TARE_TRY(tare_session_begin(end->session, sample.inputs, err));
+            TARE_TRY(begin_session(w, s, &sample, err));
         else if (end->runner)
             TARE_TRY(end->runner->run(end->runner->context, thread_of(w), &sample, err));
         else

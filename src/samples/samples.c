@@ -412,6 +412,47 @@ tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_are
     return TARE_OK;
 }
 
+/* ---- for another model ---- */
+
+static size_t find_input(const tare_graph *graph, const char *name) {
+    size_t i = 0;
+    while (i < graph->inputs.count && strcmp(graph->inputs.at[i]->name, name) != 0) i++;
+    return i;
+}
+
+/* The next of the sample's tensors from `at` on that the other graph has no input for. */
+static size_t next_left(const tare_graph *own, const tare_sample *sample, const tare_graph *other, size_t at) {
+    while (at < own->inputs.count &&
+           (!sample->inputs[at] || find_input(other, own->inputs.at[at]->name) < other->inputs.count))
+        at++;
+    return at;
+}
+
+tare_status tare_samples_feed(const tare_samples *samples, const tare_sample *sample, const tare_graph *graph,
+                              tare_arena *arena, tare_tensor *const **out, tare_error *err) {
+    const tare_graph *own = samples->model->graph;
+    *out = sample->inputs;
+    if (own == graph) return TARE_OK;
+    tare_tensor **inputs = tare_arena_alloc(arena, graph->inputs.count + 1, sizeof *inputs);
+    if (!inputs) return tare_fail_memory(err, graph->inputs.count * sizeof *inputs);
+    size_t left = next_left(own, sample, graph, 0);
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        const tare_value *input = graph->inputs.at[i];
+        const size_t same = find_input(own, input->name);
+        if (same < own->inputs.count) inputs[i] = sample->inputs[same];
+        if (same < own->inputs.count || !needs_source(input)) continue;
+        if (left == own->inputs.count)
+            return tare_fail(err, TARE_E_USAGE,
+                             "input '%s' has no data: samples are for the inputs of the first model, which has none of "
+                             "that name",
+                             input->name);
+        inputs[i] = sample->inputs[left];
+        left = next_left(own, sample, graph, left + 1);
+    }
+    *out = inputs;
+    return TARE_OK;
+}
+
 /* Of the first sample, which says its id. */
 static tare_status list_contracts(const tare_samples *s, const char **id, tare_contract *list, tare_arena *arena,
                                   tare_error *err) {

@@ -46,6 +46,10 @@ bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
                              tare_error *err);
+/* What a sample feeds another model's graph: its inputs by name; where names differ, what is left of either in order, when it
+ * is as many. NULL where an input that is an initializer too has nothing. On the arena, or the sample's own. */
+tare_status tare_samples_feed(const tare_samples *samples, const tare_sample *sample, const tare_graph *graph,
+                              tare_arena *arena, tare_tensor *const **out, tare_error *err);
 /* Which files it reads, lists among them, sorted by tare_file_id_compare; on the arena. */
 tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,
                                   tare_error *err);
