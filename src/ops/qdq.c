@@ -31,6 +31,14 @@ static tare_origin origin_of(const tare_model *model, const tare_value *codes) {
     return told ? *told : (tare_origin){ .kind = TARE_ORIGIN_QDQ };
 }
 
+/* Of codes that are computed: a number for each entry of an axis that is the same throughout is one number, said so for a
+ * reader's sake (formats/onnx/spell_float.c). */
+static bool is_one_number(const tare_node *node, const float *scale, const int32_t *zero_point, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (scale[i] != scale[0] || zero_point[i] != zero_point[0]) return false;
+    return !node->inputs[0]->constant;
+}
+
 tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_error *err) {
     tare_model *model = node->graph->model;
     const tare_value *scale = node->inputs[1], *zero = tare_node_input(node, 2);
@@ -44,6 +52,7 @@ tare_status tare_qdq_read(const tare_node *node, const tare_quant **out, tare_er
     int32_t *zero_points = tare_arena_alloc(model->arena, count, sizeof *zero_points);
     if (!quant || !zero_points) return tare_fail_memory(err, count * sizeof *zero_points);
     TARE_TRY(read_zero_points(zero, count, zero_points, model->arena, err));
+    if (!block && is_one_number(node, scale->constant->data, zero_points, count)) is_single = true, count = 1;
     const tare_value *codes = tare_qdq_codes(node);
     const tare_dtype code = codes->dtype;
     *quant = (tare_quant){ .code = code,

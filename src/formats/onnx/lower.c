@@ -140,6 +140,7 @@ static bool has_bare_initializer(const tare_graph *graph) {
 static tare_status lower(tare_model *model, const tare_write_options *options, tare_error *err) {
     TARE_TRY(settle_opset(model, model->opset, options->log, err));
     TARE_TRY(tare_onnx_spell_quant(model->graph, options, err));
+    TARE_TRY(tare_onnx_spell_float(model->graph, options, err));
     raise(&model->ir_version, ir_version_of(model->opset));
     TARE_TRY(tare_onnx_write_origins(model, options->log, err));
     if (has_bare_initializer(model->graph)) raise(&model->ir_version, IR_BARE_INITIALIZERS);

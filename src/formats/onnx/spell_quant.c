@@ -114,7 +114,7 @@ static tare_status add_parameters(speller *to, const char *name, const tare_quan
 
 /* ---- nodes ---- */
 
-static void set_integer(tare_node *node, const char *name, int64_t number) {
+void tare_onnx_set_integer(tare_node *node, const char *name, int64_t number) {
     const tare_field *field = tare_fields_find(node->op->attrs, name);
     if (field && field->type == TARE_FIELD_INT) *(int64_t *)tare_field_at(field, node->attrs) = number;
 }
@@ -133,8 +133,8 @@ static tare_status add_node(const speller *to, tare_graph *graph, tare_node *bef
     if (!base) return tare_fail_memory(err, 0);
     TARE_TRY(tare_graph_add_node(graph, before, op, base, inputs, parameters[1] ? 3 : 2, &result, 1, &node, err));
     if (quant->axis < 0) return TARE_OK;
-    set_integer(node, "axis", quant->axis);
-    if (quant->block) set_integer(node, "block_size", quant->block);
+    tare_onnx_set_integer(node, "axis", quant->axis);
+    if (quant->block) tare_onnx_set_integer(node, "block_size", quant->block);
     return TARE_OK;
 }
 

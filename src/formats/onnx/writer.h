@@ -1,5 +1,5 @@
 /* What the files of the ONNX writer share. Writing goes in steps: a copy of the model is lowered until every part of it
- * has its place in a file (lower.c, spell_quant.c), put out beside the final name (write_graph.c, sidecar.c), read back
+ * has its place in a file (lower.c, spell_quant.c, spell_float.c), put out beside the final name (write_graph.c, sidecar.c), read back
  * and compared (compare.c), and only then renamed (write.c). */
 #ifndef TARE_FORMATS_ONNX_WRITER_H
 #define TARE_FORMATS_ONNX_WRITER_H
@@ -16,6 +16,9 @@ tare_status tare_onnx_lower(tare_model **out, const tare_model *model, const tar
 int64_t tare_onnx_quant_opset(const tare_graph *graph);
 /* Q and DQ nodes for the quantized values of a graph and its bodies; the model's opset is the file's. */
 tare_status tare_onnx_spell_quant(tare_graph *graph, const tare_write_options *options, tare_error *err);
+/* Then, a DQ of its own for each product that is float and that ONNX Runtime would round. */
+tare_status tare_onnx_spell_float(tare_graph *graph, const tare_write_options *options, tare_error *err);
+void tare_onnx_set_integer(tare_node *node, const char *name, int64_t number); /* an attribute, if the op has it */
 /* The model's origins as its property TARE_ONNX_ORIGINS: those of the Q and DQ nodes there are. */
 tare_status tare_onnx_write_origins(tare_model *model, tare_log *log, tare_error *err);
 
