@@ -78,6 +78,15 @@ tare_status tare_quantize_list_needs(tare_model *model, const tare_quantize_opti
     return status;
 }
 
+/* A file of wider codes shows what they gain; it is not faster than float. */
+static void warn_width(const tare_quantize_options *options, tare_log *log) {
+    const tare_dtype code = options->activation;
+    if (!code || tare_target_multiplies(options->target, code)) return;
+    tare_log_warn(
+        log, "%s has no integers for products of %s codes and computes them in float, no faster than the float model",
+        options->target->validated ? options->target->validated : options->target->name, tare_dtype_name(code));
+}
+
 tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, const tare_quantize_options *options,
                                  tare_log *log, tare_error *err) {
     TARE_TRY(tare_quantize_check_options(options, err));
@@ -93,6 +102,7 @@ tare_status tare_quantize_choose(tare_model *model, const tare_ranges *ranges, c
     if (status == TARE_OK) status = tare_quantize_sums(&scheme, err);
     if (status == TARE_OK) status = tare_quantize_weights(&scheme, err);
     if (status == TARE_OK && log) status = tare_rules_tell_unused(&scheme, err);
+    if (status == TARE_OK && log) warn_width(options, log);
     tare_arena_free(scheme.arena);
     return status;
 }

@@ -74,6 +74,8 @@ tare_status tare_target_get(const tare_target **out, const char *name, bool quan
 tare_status tare_target_get_profile(int *out, const tare_target *target, const char *name, tare_error *err);
 /* The row of a node's op: a row of kind NONE when there is none, never NULL. */
 const tare_target_row *tare_target_row_of(const tare_target *target, const tare_node *node);
+/* Is there a product that the target computes on codes of this type? */
+bool tare_target_multiplies(const tare_target *target, tare_dtype code);
 /* The row that computes this node on codes; NULL, and why not, in constant words. */
 const tare_int_row *tare_target_int_row(const tare_target *target, int profile, const tare_int_node *n,
                                         const char **why);

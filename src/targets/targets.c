@@ -87,6 +87,12 @@ static const char *check_data(const tare_int_row *row, const tare_int_node *n) {
     return why;
 }
 
+bool tare_target_multiplies(const tare_target *target, tare_dtype code) {
+    for (const tare_target_row *row = target->rows; row->op; row++)
+        if (row->kind == TARE_INT_PRODUCT && row->codes && row->codes->codes >> code & 1) return true;
+    return false;
+}
+
 const tare_int_row *tare_target_int_row(const tare_target *target, int profile, const tare_int_node *n,
                                         const char **why) {
     *why = "the target has no row for it";

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/size.h"
 
@@ -33,6 +34,9 @@ static tare_status fail_tag(const tare_wire *wire, const uint8_t *at, const char
     return tare_fail(err, TARE_E_MALFORMED, "byte %zu: %s in %s", offset_of(wire, at), what, wire->message);
 }
 
+/* The model itself ends where the file does. */
+static bool is_file(const tare_wire *wire) { return !strcmp(wire->message, "ModelProto"); }
+
 static const char *reason(const tare_wire *wire) {
     if (wire->stream.bytes_left == 0) return "the message ends inside it";
     return wire->stream.errmsg ? wire->stream.errmsg : "cannot be decoded";
@@ -54,8 +58,10 @@ static tare_status read_payload(tare_wire *wire, tare_wire_field *field, tare_er
     case PB_WT_STRING:
         if (!pb_decode_varint(&wire->stream, &field->bits)) break;
         if (field->bits > wire->stream.bytes_left)
-            return tare_wire_fail(wire, field, err, "length %llu goes past the end of the message, %zu bytes are left",
-                                  (unsigned long long)field->bits, wire->stream.bytes_left);
+            return tare_wire_fail(wire, field, err,
+                                  "length %llu goes past the end of the message, %zu bytes are left%s",
+                                  (unsigned long long)field->bits, wire->stream.bytes_left,
+                                  is_file(wire) ? "; the file is cut short: fetch it again" : "");
         field->payload = (tare_span){ here(wire), (size_t)field->bits };
         if (pb_read(&wire->stream, NULL, field->payload.size)) return TARE_OK;
         break;
