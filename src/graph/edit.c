@@ -144,16 +144,20 @@ tare_status tare_value_take_name(tare_value *to, tare_value *from, tare_error *e
     return tare_model_add_alias(graph->model, old, &(tare_alias){ .target = to->name, .factor = 1 }, err);
 }
 
-void tare_value_remove(tare_value *value) {
-    assert(!value->producer && !value->uses.count && !value->is_output);
+void tare_value_close_input(tare_value *value) {
     tare_graph *graph = value->graph;
     for (size_t i = 0; value->is_input && i < graph->inputs.count; i++) {
         if (graph->inputs.at[i] != value) continue;
         memmove(&graph->inputs.at[i], &graph->inputs.at[i + 1], (graph->inputs.count - i - 1) * sizeof(tare_value *));
         graph->inputs.count--;
-        break;
+        value->is_input = false;
     }
-    tare_map_remove(&graph->values, value->name);
+}
+
+void tare_value_remove(tare_value *value) {
+    assert(!value->producer && !value->uses.count && !value->is_output);
+    tare_value_close_input(value);
+    tare_map_remove(&value->graph->values, value->name);
 }
 
 /* ---- nodes ---- */

@@ -253,7 +253,8 @@ tare_status tare_graph_cut(tare_graph *graph, tare_value *const *to, size_t to_c
 tare_status tare_value_replace(tare_value *from, tare_value *to, tare_error *err);
 /* Makes `to`, which takes its place, answer to `from`'s name as well: a graph output keeps its name by this. */
 tare_status tare_value_take_name(tare_value *to, tare_value *from, tare_error *err);
-void tare_value_remove(tare_value *value);                                   /* unused, no producer */
+void tare_value_remove(tare_value *value);      /* unused, no producer */
+void tare_value_close_input(tare_value *value); /* an input that is an initializer too can be fed no more */
 void tare_value_set_producer(tare_value *value, tare_node *node, int index); /* moves an output between nodes */
 
 /* Names of values that a pass removed, for comparisons. */

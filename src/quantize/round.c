@@ -104,7 +104,14 @@ static bool wants_bias_codes(const tare_product *p) {
            tare_dtype_size(p->data[0]->quant->code) == 1;
 }
 
-/* Float numbers whose codes are read now; one that was an overridable input too can be fed no more: it would feed nobody. */
+/* Scales hold for the constants that were seen: those that were inputs too can be fed no more, and runtimes take them for the
+ * constants that they are. */
+static void close_inputs(const tare_graph *graph) {
+    for (size_t i = graph->inputs.count; i-- > 0;)
+        if (graph->inputs.at[i]->constant) tare_value_close_input(graph->inputs.at[i]);
+}
+
+/* Float numbers whose codes are read now. */
 static void remove_unread(tare_graph *graph) {
     for (size_t i = 0; i < graph->values.entries.count; i++) {
         tare_value *value = graph->values.entries.at[i].value;
@@ -131,6 +138,7 @@ tare_status tare_quantize_round(tare_model *model, const tare_ranges *ranges, co
         TARE_TRY(nearest_codes(&codes, value, model->arena, err));
         value->constant = codes;
     }
+    close_inputs(graph);
     remove_unread(graph);
     return TARE_OK;
 }

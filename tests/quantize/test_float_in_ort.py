@@ -61,3 +61,14 @@ def test_convolutions(bench, kind, channels, activation):
 @pytest.mark.parametrize("transposed", [0, 1])
 def test_gemm(bench, transposed):
     check(bench, gemm(transposed), (5, 4))
+
+
+def test_initializers_that_are_inputs_too(bench):
+    """Of a quantized model they are constants, of a float product as well: a runtime prepares them once."""
+    made = between("Conv", 6, None)
+    made.graph.input.extend(onnx.helper.make_tensor_value_info(i.name, i.data_type, i.dims)
+                            for i in made.graph.initializer)
+    feeds = {"x": f32(np.random.default_rng(5).normal(size=(1, 2, 6, 7)))}
+    path = bench.quantize(made, feeds, "--keep-float", "kept").path
+    assert [i.name for i in onnx.load(path).graph.input] == ["x"]
+    assert not np.array_equal(bench.run(path, feeds)["y"], bench.run(made, feeds)["y"])
