@@ -120,8 +120,9 @@ static void tell_rows(tare_report *report, const row *rows, size_t count, bool i
     const size_t shown = in_order || count < ROWS_SHOWN ? count : ROWS_SHOWN;
     tare_report_line(report, "%s", "");
     tare_report_line(report,
-                     "%s: what a node loses by itself (local) and all that came together there, in dB; "
-                     "a+b: node a, judged behind activation b",
+                     "%s: what a node loses by itself (local), however little of it reaches an output, and all that "
+                     "came together there, in dB; codes: how many its numbers use; a+b: node a, judged behind "
+                     "activation b",
                      in_order ? "in the order of the graph" : "the worst first");
     tare_table *table = tare_report_table(report, 6, headings, ">>>><<", 5);
     for (size_t i = 0; i < shown; i++) tell_row(table, &rows[i]);

@@ -68,6 +68,13 @@ static const tare_node *own_step(const tare_value *input) {
     return NULL;
 }
 
+/* Pixels less a mean, as wide as before. */
+static bool is_undivided(const tare_normalize *n) {
+    bool is_shifted = false;
+    for (size_t i = 0; i < n->mean_count; i++) is_shifted |= n->mean[i] >= 1;
+    return is_shifted && !n->unit && n->std_count == 0 && n->scale == 0;
+}
+
 bool tare_feed_doubt(const tare_feed *feed, char text[TARE_DOUBT_SIZE]) {
     const bool is_picture = feed->data->kind == TARE_DATA_IMAGE || feed->data->kind == TARE_DATA_NV12;
     const tare_value *input = feed->value;
@@ -82,6 +89,12 @@ bool tare_feed_doubt(const tare_feed *feed, char text[TARE_DOUBT_SIZE]) {
                  "input '%s': pixels go in as they are, 0...255: pass the --mean and --std that the model was "
                  "trained with, --scale 1/255 for 0...1, or --scale 1 if 0...255 is right",
                  input->name);
+    else if (is_picture && is_undivided(&feed->plan.normalize) && tare_dtype_is_float(input->dtype))
+        snprintf(
+            text, TARE_DOUBT_SIZE,
+            "input '%s': pixels go in less their mean, and still 255 wide: pass the --std that the model was trained "
+            "with, or --std 1 if it had none",
+            input->name);
     else
         return false;
     return true;

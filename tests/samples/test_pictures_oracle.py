@@ -409,6 +409,15 @@ def test_pixels_as_they_are_are_warned_of(read, tmp_path):
     assert "pixels go in" not in read("x:u8:1x3x4x4", tmp_path / "a.png").log
 
 
+def test_pixels_less_their_mean_are_warned_of(read, tmp_path):
+    Image.fromarray(picture(4, 4)).save(tmp_path / "a.png")
+    warning = "warning: input 'x': pixels go in less their mean, and still 255 wide: pass the --std"
+    for mean in "127", "123.7,116.3,103.5":
+        assert warning in read("x:f32:1x3x4x4", tmp_path / "a.png", "--mean", mean).log
+    for options in (["--std", "1"], ["--std", "128"], ["--scale", "1/128"]):
+        assert "pixels go in" not in read("x:f32:1x3x4x4", tmp_path / "a.png", "--mean", "127", *options).log, options
+
+
 def test_mean_and_std_of_different_scales(read, refuse, tmp_path):
     Image.fromarray(picture(4, 4)).save(tmp_path / "a.png")
     numpy.save(tmp_path / "u8.npy", picture(4, 4).transpose(2, 0, 1)[None])
