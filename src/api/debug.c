@@ -47,7 +47,9 @@ static tare_status check_common(const tare_comparison *together, const tare_mode
                                 tare_error *err) {
     for (size_t i = 0; i < tare_comparison_count(together); i++)
         if (tare_comparison_at(together, i)->node) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "'%s' and '%s' have nothing but inputs in common: is one made of the other?",
+    return tare_fail(err, TARE_E_USAGE,
+                     "'%s' and '%s' have nothing but inputs in common: is one made of the other? Name the model that "
+                     "the second was made of",
                      path_of(model), path_of(quantized));
 }
 

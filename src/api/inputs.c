@@ -11,7 +11,8 @@ tare_status tare_inputs_check(const tare_inputs *inputs, const char *path, tare_
     tare_file_id there;
     if (!tare_path_identify(path, &there)) return TARE_OK;
     if (!bsearch(&there, inputs->ids, inputs->count, sizeof there, tare_file_id_compare)) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "%s: is a file the samples are read from; inputs are never touched", path);
+    return tare_fail(err, TARE_E_USAGE,
+                     "%s: is a file the samples are read from; inputs are never touched, so name another", path);
 }
 
 tare_status tare_samples_check_path(const tare_samples *samples, const char *path, tare_error *err) {

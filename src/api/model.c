@@ -30,7 +30,8 @@ tare_status tare_output_check_folder(const char *path, tare_error *err) {
 
 tare_status tare_model_check_inputs(const tare_model *model, const char *path, tare_error *err) {
     if (is_own_file(model, path))
-        return tare_fail(err, TARE_E_USAGE, "%s: is a file the model was read from; inputs are never touched", path);
+        return tare_fail(err, TARE_E_USAGE,
+                         "%s: is a file the model was read from; inputs are never touched, so name another", path);
     return tare_output_check_folder(path, err);
 }
 

@@ -4,6 +4,7 @@
 #include <tare/model.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "formats/format.h"
 #include "passes/pass.h"
 
@@ -131,12 +132,26 @@ static const char *stem_of(const char *name, tare_arena *arena) {
     return tare_arena_copy(arena, name, dot ? (size_t)(dot - name) : strlen(name));
 }
 
-/* A model beside it whose name is alike but for the extension, on the arena; NULL: there is none. */
-static const char *nearest_model(const char *path, tare_arena *arena) {
+enum { SHOWN = 4 };
+
+static const char *list_models(const char *const *names, size_t count, const char *folder, tare_arena *arena) {
+    tare_text text = { .arena = arena };
+    if (!count) return tare_arena_printf(arena, "there is no model in '%s'", folder);
+    tare_text_puts(&text, "there is ");
+    for (size_t i = 0; i < count && i < SHOWN; i++) tare_text_printf(&text, "%s%s", i ? ", " : "", names[i]);
+    if (count > SHOWN) tare_text_printf(&text, " and %zu more", count - SHOWN);
+    return text.failed ? NULL : text.at;
+}
+
+/* What there is beside it: a model whose name is alike but for the extension, or those there are, on the arena; NULL: nobody
+ * knows. */
+static const char *say_models(const char *path, tare_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, **names = NULL;
     const char *folder = slash ? tare_arena_copy(arena, path, (size_t)(name - path)) : ".";
     tare_error unread = { 0 };
     size_t count = 0, model_count = 0;
+    if (folder && !tare_path_is_directory(folder))
+        return tare_arena_printf(arena, "there is no directory '%s'", folder);
     if (!folder || tare_path_list(folder, arena, &names, &count, &unread) != TARE_OK) return NULL;
     const char **stems = tare_arena_alloc(arena, count + 1, sizeof *stems), *stem = stem_of(name, arena);
     for (size_t i = 0; stems && i < count; i++) {
@@ -147,15 +162,15 @@ static const char *nearest_model(const char *path, tare_arena *arena) {
     }
     const char *near = stems && stem ? tare_text_nearest(stem, stems) : NULL;
     for (size_t i = 0; near && i < model_count; i++)
-        if (stems[i] == near) return tare_arena_printf(arena, "%s%s", slash ? folder : "", names[i]);
-    return NULL;
+        if (stems[i] == near) return tare_arena_printf(arena, "did you mean '%s%s'?", slash ? folder : "", names[i]);
+    return list_models(names, model_count, folder, arena);
 }
 
 static tare_status fail_missing(const char *path, tare_error *err) {
     const tare_error why = *err;
     tare_arena *arena = tare_arena_new();
-    const char *near = arena ? nearest_model(path, arena) : NULL;
-    if (near) tare_fail(err, why.status, "%s; did you mean '%s'?", why.text, near);
+    const char *said = arena ? say_models(path, arena) : NULL;
+    if (said) tare_fail(err, why.status, "%s; %s", why.text, said);
     tare_arena_free(arena);
     return why.status;
 }

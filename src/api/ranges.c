@@ -9,7 +9,9 @@ static tare_status check_paths(const char *const *paths, size_t count, const cha
     if (!tare_path_identify(to, &target)) return TARE_OK;
     for (size_t i = 0; i < count; i++)
         if (tare_path_identify(paths[i], &id) && !tare_file_id_compare(&id, &target))
-            return tare_fail(err, TARE_E_USAGE, "%s: is one of the files that are merged; inputs are never touched",
+            return tare_fail(err, TARE_E_USAGE,
+                             "%s: is one of the files that are merged; inputs are never touched, so name "
+                             "another",
                              to);
     return TARE_OK;
 }

@@ -30,7 +30,8 @@ const tare_field tare_judging_fields[] = {
 typedef struct job {
     const tare_model *model;
     const tare_samples *samples;
-    const char *to; /* a directory or one file */
+    tare_feeding feeding; /* they may be for another model */
+    const char *to;       /* a directory or one file */
     bool is_file;
     tare_dump_writer *dump; /* of a directory */
     bool tap_all;
@@ -80,7 +81,7 @@ static tare_status run_sample(void *context, const tare_sample *sample, tare_err
     const tare_graph *graph = r->job->model->graph;
     tare_tensor *const *feeds;
     memset(&r->seen, 0, sizeof r->seen);
-    tare_status status = tare_samples_feed(r->job->samples, sample, graph, r->arena, &feeds, err);
+    tare_status status = tare_feeding_get(&r->job->feeding, sample, r->arena, &feeds, err);
     if (status == TARE_OK) status = tare_session_run(r->session, feeds, err);
     for (size_t i = 0; status == TARE_OK && i < graph->outputs.count; i++) {
         const tare_tensor *output = tare_session_output(r->session, i);
@@ -250,6 +251,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     TARE_TRY(tare_work_cpu(work, &options.cpu, err));
     TARE_TRY(tare_work_backend(backend, &options, err));
     TARE_TRY(list_taps(j, &run->tap, arena, err));
+    TARE_TRY(tare_feeding_make(&j->feeding, j->samples, j->model->graph, arena, err));
     j->is_file = tare_dump_is_archive(j->to);
     TARE_TRY(check_name(j->to, err));
     if (!tare_path_is_directory(j->to)) TARE_TRY(tare_output_check_folder(j->to, err));

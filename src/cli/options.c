@@ -1,6 +1,7 @@
 /* The command line against the tables: --name value, --name=value, -n value, lists by commas or repetition. */
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -37,7 +38,8 @@ typedef struct parser {
     const tare_field *given[CLI_FIELDS_MAX]; /* the options so far */
     size_t given_count;
     const tare_field *last; /* the option just taken */
-    const char *stray[2];   /* an operand behind a list of numbers: that option, and the operand; NULL: none */
+    const char
+        *stray[2]; /* an operand that a list before it was likely meant to have: that option, and it; NULL: none */
 } parser;
 
 /* A field of the verb or of every verb, and the struct it fills. */
@@ -70,6 +72,27 @@ static bool list_others(const cli_verb *but, const char *name, char *list, size_
     return used > 0;
 }
 
+/* Have they the same letters? */
+static bool is_anagram(const char *a, const char *b) {
+    int count[256] = { 0 };
+    if (strlen(a) != strlen(b)) return false;
+    for (; *a; a++, b++) count[(unsigned char)*a]++, count[(unsigned char)*b]--;
+    for (size_t i = 0; i < 256; i++)
+        if (count[i]) return false;
+    return true;
+}
+
+/* Of names that are as near the first is taken, which is one whose letters were exchanged. */
+static void put_anagrams_first(const char **names, size_t count, const char *name) {
+    size_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_anagram(names[i], name)) continue;
+        const char *found = names[i];
+        names[i] = names[first];
+        names[first++] = found;
+    }
+}
+
 static tare_status unknown(const parser *p, const char *argument, tare_error *err) {
     const char *names[CLI_FIELDS_MAX];
     size_t count = 0;
@@ -83,6 +106,7 @@ static tare_status unknown(const parser *p, const char *argument, tare_error *er
     const char *name = argument + strspn(argument, "-");
     char bare[64];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
+    put_anagrams_first(names, count, bare);
     const char *near = tare_text_nearest(bare, names);
     if (near) return cli_usage(err, "no option '%.64s'; did you mean '--%s'?", argument, near);
     char others[128];
@@ -126,11 +150,16 @@ static tare_status take_option(parser *p, char **arguments, int left, int *used,
     return tare_field_parse(field, record, value, p->store, err);
 }
 
-/* A number behind a list of numbers was likely meant for it. */
+/* A number behind a list of numbers, or what is no file behind a list of names. */
+static bool is_stray(const tare_field *last, const char *operand) {
+    if (!last || last->flags & TARE_FIELD_ONE) return false;
+    if (last->type == TARE_FIELD_STRINGS) return access(operand, F_OK) != 0;
+    const bool is_list = last->type == TARE_FIELD_FLOATS || last->type == TARE_FIELD_INTS;
+    return is_list && operand[strspn(operand, "0123456789.")] == '\0';
+}
+
 static void take_operand(parser *p, const char *operand) {
-    const bool is_list = p->last && (p->last->type == TARE_FIELD_FLOATS || p->last->type == TARE_FIELD_INTS);
-    if (is_list && !p->stray[0] && operand[strspn(operand, "0123456789.")] == '\0')
-        p->stray[0] = p->last->name, p->stray[1] = operand;
+    if (!p->stray[0] && is_stray(p->last, operand)) p->stray[0] = p->last->name, p->stray[1] = operand;
     p->last = NULL;
 }
 

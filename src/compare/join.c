@@ -239,7 +239,9 @@ tare_status tare_join_sides(tare_join *join, const tare_side *const side[2], tar
     TARE_TRY(walk_side(&w, 0, visit_reference, err));
     TARE_TRY(walk_side(&w, 1, visit_other, err));
     if (join->pairs.count) return TARE_OK;
-    return tare_fail(err, TARE_E_USAGE, "'%s' and '%s' have no value in common, by name or by what passes recorded",
+    return tare_fail(err, TARE_E_USAGE,
+                     "'%s' and '%s' have no value in common, by name or by what passes recorded: is one made of the "
+                     "other? `tare info` shows what each has",
                      side[0]->name, side[1]->name);
 }
 

@@ -166,10 +166,18 @@ static tare_status look_local(void *context, const tare_value *value, const tare
 
 /* ---- a sample ---- */
 
+/* A model that the samples are not for refuses them: with what that means. */
 static tare_status begin_session(tare_compare_worker *w, int side, const tare_sample *sample, tare_error *err) {
+    const tare_compare_job *job = w->job;
     tare_tensor *const *feeds;
-    TARE_TRY(tare_samples_feed(w->job->samples, sample, w->job->side[side]->model->graph, w->sample, &feeds, err));
-    return tare_session_begin(w->end[side].session, feeds, err);
+    TARE_TRY(tare_feeding_get(&job->feeding[side], sample, w->sample, &feeds, err));
+    if (tare_session_begin(w->end[side].session, feeds, err) == TARE_OK) return TARE_OK;
+    if (err->status != TARE_E_USAGE || job->side[side]->model->graph == tare_samples_graph(job->samples))
+        return err->status;
+    const tare_error why = *err;
+    return tare_fail(err, TARE_E_USAGE,
+                     "%s; samples are read for the first model, '%s': compare models with the same inputs", why.text,
+                     job->side[0]->name);
 }
 
 static tare_status open_ends(tare_compare_worker *w, const tare_compare_item *item, tare_error *err) {
@@ -318,6 +326,9 @@ tare_status tare_compare_open_workers(tare_compare_job *job, const tare_compare_
     job->workers = tare_arena_alloc(job->arena, job->worker_count, sizeof *job->workers);
     if (!job->totals || !job->workers) return tare_fail_memory(err, 0);
     TARE_TRY(open_slots(job, err));
+    for (int s = 0; s < 2 && job->samples; s++)
+        if (job->side[s] && job->side[s]->model)
+            TARE_TRY(tare_feeding_make(&job->feeding[s], job->samples, job->side[s]->model->graph, job->arena, err));
     for (size_t i = 0; i < job->worker_count; i++) TARE_TRY(open_worker(job, &job->workers[i], options, err));
     return TARE_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/threads.h"
 #include "compare/metrics.h"
 #include "compare/side.h"
+#include "samples/samples.h"
 
 typedef struct tare_compare_item {
     const char *id;
@@ -50,6 +51,7 @@ struct tare_compare_job {
     tare_arena *arena;
     tare_side *side[2]; /* the second NULL: the local comparison, whose one session shows both */
     const tare_samples *samples;
+    tare_feeding feeding[2]; /* of the sides that are run */
     tare_join *join;
     TARE_VEC(tare_compare_item) items;
     const tare_kernels *kernels;

@@ -130,8 +130,9 @@ static tare_status tell_misfit(const tare_scheme *s, const tare_rule *rule, tare
     name_list names = { 0 };
     TARE_TRY(list_names(&names, s, rule, err));
     const char *near = tare_text_nearest(name, names.at);
-    tare_log_warn(s->log, "there is no %s '%s', which a rule is for%s%s%s", what, name, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "");
+    tare_log_warn(s->log, "there is no %s '%s', which a rule is for; %s%s%s", what, name,
+                  near ? "did you mean '" : "`tare info MODEL --nodes --values` lists what there is", near ? near : "",
+                  near ? "'?" : "");
     return TARE_OK;
 }
 

@@ -190,7 +190,7 @@ tare_status tare_preplan_check_pixels(const tare_preplan *plan, const char **dou
     const tare_normalize *n = &plan->normalize;
     const tare_floats mean = { n->mean, n->mean_count }, std = { n->std, n->std_count };
     const bool is_unit_mean = all_within(&mean, 0.0f, 1.0f) && !all_within(&mean, 0.0f, 0.0f);
-    const bool is_unit_std = all_within(&std, 1e-6f, 0.999f);
+    const bool is_unit_std = all_within(&std, 1e-6f, 0.999f), is_inverse = all_within(&std, 1e-6f, 1.0f / 16);
     *doubt = NULL;
     if (n->unit) return TARE_OK;
     if (is_unit_mean && std.count > 0)
@@ -198,13 +198,19 @@ tare_status tare_preplan_check_pixels(const tare_preplan *plan, const char **dou
                          "mean %g is of pixels 0...1, std %g of pixels 0...255: give both on one scale; mean * 255 "
                          "is %g",
                          (double)mean.at[0], (double)std.at[0], (double)mean.at[0] * 255);
+    if (mean.count > 0 && is_inverse && !all_within(&mean, 0.0f, 0.0f))
+        return tare_fail(err, TARE_E_USAGE,
+                         "std divides, and %g makes pixels huge: pass %g, or it as scale without mean",
+                         (double)std.at[0], 1 / (double)std.at[0]);
     if (mean.count > 0 && is_unit_std && !all_within(&mean, 0.0f, 0.0f))
         return tare_fail(
             err, TARE_E_USAGE,
             "mean %g is of pixels 0...255, std %g of pixels 0...1: give both on one scale; std * 255 is %g",
             (double)mean.at[0], (double)std.at[0], (double)std.at[0] * 255);
     if (is_unit_mean) *doubt = "mean is of pixels 0...1, and without std pixels are 0...255; give it times 255";
-    if (is_unit_std && mean.count == 0)
+    if (is_inverse && mean.count == 0)
+        *doubt = "std divides, and so small a one makes pixels huge; pass what it was as --scale instead";
+    else if (is_unit_std && mean.count == 0)
         *doubt = "std is of pixels 0...1, and without mean pixels are 0...255; give it times 255, or --mean 0 as well";
     return TARE_OK;
 }

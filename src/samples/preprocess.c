@@ -66,8 +66,9 @@ static tare_status check_channels(const tare_picture_shape *shape, const tare_pr
                                   tare_error *err) {
     int made = plan->color == TARE_COLOR_GRAY ? 1 : plan->color != TARE_COLOR_AS_IS ? 3 : 0;
     if (made != 0 && shape->channels != 0 && made != shape->channels) {
-        return tare_fail(err, TARE_E_USAGE, "the color that was asked for has %d channels, it wants %d", made,
-                         shape->channels);
+        return tare_fail(err, TARE_E_USAGE, "--color gives %d channel%s, it wants %d; leave --color out, or pass %s",
+                         made, tare_plural((size_t)made, "", "s"), shape->channels,
+                         shape->channels == 1 ? "gray" : "rgb or bgr");
     }
     if (made == 0 && shape->channels == 1 && !is_gray) {
         return tare_fail(err, TARE_E_USAGE, "it wants one channel, the picture has colours; pass --color gray");

@@ -301,7 +301,8 @@ static tare_status cut_range(tare_samples *s, const char *range, tare_error *err
     size_t there = s->count, asked = end;
     if (end > there) end = there;
     if (first >= end) {
-        return tare_fail(err, TARE_E_USAGE, "samples '%s' leaves none of the %zu there are", range, there);
+        return tare_fail(err, TARE_E_USAGE,
+                         "samples '%s' leaves none of the %zu there are: pass N for the first N, or A:B", range, there);
     }
     if (asked > there && asked != SIZE_MAX) {
         tare_log_warn(s->log, "samples '%s': there are only %zu", range, there);
@@ -400,6 +401,14 @@ static tare_status get_input(const tare_samples *s, size_t k, size_t index, tare
     return tare_feed_get(feed, item_of == NULL ? 0 : item_of[index], out, s->log, arena, err);
 }
 
+const tare_graph *tare_samples_graph(const tare_samples *samples) { return samples->model->graph; }
+
+bool tare_samples_feed_input(const tare_samples *samples, size_t input) {
+    for (size_t k = 0; k < samples->feed_count; k++)
+        if (samples->feeds[k].input == input) return true;
+    return false;
+}
+
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
                              tare_error *err) {
     size_t count = samples->model->graph->inputs.count;
@@ -412,46 +421,7 @@ tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_are
     return TARE_OK;
 }
 
-/* ---- for another model ---- */
-
-static size_t find_input(const tare_graph *graph, const char *name) {
-    size_t i = 0;
-    while (i < graph->inputs.count && strcmp(graph->inputs.at[i]->name, name) != 0) i++;
-    return i;
-}
-
-/* The next of the sample's tensors from `at` on that the other graph has no input for. */
-static size_t next_left(const tare_graph *own, const tare_sample *sample, const tare_graph *other, size_t at) {
-    while (at < own->inputs.count &&
-           (!sample->inputs[at] || find_input(other, own->inputs.at[at]->name) < other->inputs.count))
-        at++;
-    return at;
-}
-
-tare_status tare_samples_feed(const tare_samples *samples, const tare_sample *sample, const tare_graph *graph,
-                              tare_arena *arena, tare_tensor *const **out, tare_error *err) {
-    const tare_graph *own = samples->model->graph;
-    *out = sample->inputs;
-    if (own == graph) return TARE_OK;
-    tare_tensor **inputs = tare_arena_alloc(arena, graph->inputs.count + 1, sizeof *inputs);
-    if (!inputs) return tare_fail_memory(err, graph->inputs.count * sizeof *inputs);
-    size_t left = next_left(own, sample, graph, 0);
-    for (size_t i = 0; i < graph->inputs.count; i++) {
-        const tare_value *input = graph->inputs.at[i];
-        const size_t same = find_input(own, input->name);
-        if (same < own->inputs.count) inputs[i] = sample->inputs[same];
-        if (same < own->inputs.count || !needs_source(input)) continue;
-        if (left == own->inputs.count)
-            return tare_fail(err, TARE_E_USAGE,
-                             "input '%s' has no data: samples are for the inputs of the first model, which has none of "
-                             "that name",
-                             input->name);
-        inputs[i] = sample->inputs[left];
-        left = next_left(own, sample, graph, left + 1);
-    }
-    *out = inputs;
-    return TARE_OK;
-}
+/* ---- what went in, for people ---- */
 
 /* Of the first sample, which says its id. */
 static tare_status list_contracts(const tare_samples *s, const char **id, tare_contract *list, tare_arena *arena,

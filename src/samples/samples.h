@@ -46,10 +46,23 @@ bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
                              tare_error *err);
-/* What a sample feeds another model's graph: its inputs by name; where names differ, what is left of either in order, when it
- * is as many. NULL where an input that is an initializer too has nothing. On the arena, or the sample's own. */
-tare_status tare_samples_feed(const tare_samples *samples, const tare_sample *sample, const tare_graph *graph,
-                              tare_arena *arena, tare_tensor *const **out, tare_error *err);
+/* Of the model that they are for: its graph, and whether its i-th input gets anything, which one that is an initializer too need
+ * not. */
+const tare_graph *tare_samples_graph(const tare_samples *samples);
+bool tare_samples_feed_input(const tare_samples *samples, size_t input);
+/* Samples fed to another model: for each input of its graph the input of the samples' model that it takes; SIZE_MAX where an initializer stands. */
+typedef struct tare_feeding {
+    size_t count;
+    const size_t *from; /* on the arena */
+} tare_feeding;
+
+/* Inputs go by name. Those that need data and have none by name go in order with those of the samples that are left, if they
+ * are as many: else TARE_E_USAGE. */
+tare_status tare_feeding_make(tare_feeding *feeding, const tare_samples *samples, const tare_graph *graph,
+                              tare_arena *arena, tare_error *err);
+/* What the sample feeds the graph, by input; NULL where an initializer stands. On the arena. */
+tare_status tare_feeding_get(const tare_feeding *feeding, const tare_sample *sample, tare_arena *arena,
+                             tare_tensor *const **out, tare_error *err);
 /* Which files it reads, lists among them, sorted by tare_file_id_compare; on the arena. */
 tare_status tare_samples_identify(const tare_samples *samples, tare_arena *arena, tare_file_id **ids, size_t *count,
                                   tare_error *err);

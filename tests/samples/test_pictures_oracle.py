@@ -244,7 +244,7 @@ def test_channels(read, refuse, tmp_path):
     assert (read("x:f32:?x?x?x?", tmp_path / "a.png").only[0] == image.transpose(2, 0, 1)).all()
     assert (read("x:f32:?x?x?x?", tmp_path / "a.png", "--layout", "nhwc").only[0] == image).all()
     refuse(USAGE, "pass --color gray", "x:u8:1x1x12x16", tmp_path / "a.png")
-    refuse(USAGE, "has 1 channels, it wants 3", OPEN, tmp_path / "a.png", "--color", "gray")
+    refuse(USAGE, "--color gives 1 channel, it wants 3", OPEN, tmp_path / "a.png", "--color", "gray")
     refuse(USAGE, ["it wants 32 pixels wide and 24 high, the picture has 16x12", "--resize 32x24"], "x:f32:1x3x24x32",
            tmp_path / "a.png")
     refuse(USAGE, "pictures come one at a time", "x:f32:4x3x12x16", tmp_path / "a.png")
