@@ -154,13 +154,14 @@ static const char *say_models(const char *path, tare_arena *arena) {
         return tare_arena_printf(arena, "there is no directory '%s'", folder);
     if (!folder || tare_path_list(folder, arena, &names, &count, &unread) != TARE_OK) return NULL;
     const char **stems = tare_arena_alloc(arena, count + 1, sizeof *stems), *stem = stem_of(name, arena);
-    for (size_t i = 0; stems && i < count; i++) {
+    if (!stems || !stem) return NULL;
+    for (size_t i = 0; i < count; i++) {
         if (!tare_format_to_write(names[i])) continue;
         names[model_count] = names[i];
         stems[model_count] = stem_of(names[i], arena);
         if (!stems[model_count++]) return NULL;
     }
-    const char *near = stems && stem ? tare_text_nearest(stem, stems) : NULL;
+    const char *near = tare_text_nearest(stem, stems);
     for (size_t i = 0; near && i < model_count; i++)
         if (stems[i] == near) return tare_arena_printf(arena, "did you mean '%s%s'?", slash ? folder : "", names[i]);
     return list_models(names, model_count, folder, arena);

@@ -7,7 +7,7 @@ typedef struct matching {
     const tare_samples *samples;
     const tare_graph *own, *other;
     size_t *from;   /* by the other's input */
-    bool *is_taken; /* by own input: by name, or it gets no data */
+    bool *is_left;  /* by own input: it has data and no name in common */
     size_t wanting; /* of the other's inputs that need data, those without a name in common */
     size_t left;    /* of own inputs */
 } matching;
@@ -15,17 +15,17 @@ typedef struct matching {
 static tare_status match_names(matching *m, tare_arena *arena, tare_error *err) {
     tare_map places;
     tare_map_init(&places, arena);
+    tare_samples_mark_fed(m->samples, m->is_left);
     for (size_t i = 0; i < m->own->inputs.count; i++) {
-        m->is_taken[i] = !tare_samples_feed_input(m->samples, i);
         if (!tare_map_put(&places, m->own->inputs.at[i]->name, &m->own->inputs.at[i])) return tare_fail_memory(err, 0);
     }
     for (size_t i = 0; i < m->other->inputs.count; i++) {
         tare_value *const *place = tare_map_get(&places, m->other->inputs.at[i]->name);
         m->from[i] = place ? (size_t)(place - m->own->inputs.at) : SIZE_MAX;
-        if (place) m->is_taken[m->from[i]] = true;
+        if (place) m->is_left[m->from[i]] = false;
         m->wanting += !place && !m->other->inputs.at[i]->is_initializer;
     }
-    for (size_t i = 0; i < m->own->inputs.count; i++) m->left += !m->is_taken[i];
+    for (size_t i = 0; i < m->own->inputs.count; i++) m->left += m->is_left[i];
     return TARE_OK;
 }
 
@@ -42,7 +42,7 @@ static tare_status match_rest(const matching *m, tare_error *err) {
         const tare_value *input = m->other->inputs.at[i];
         if (m->from[i] != SIZE_MAX || input->is_initializer) continue;
         if (m->left != m->wanting) return fail_order(m, input, err);
-        while (m->is_taken[next]) next++;
+        while (!m->is_left[next]) next++;
         m->from[i] = next++;
     }
     return TARE_OK;
@@ -52,8 +52,8 @@ tare_status tare_feeding_make(tare_feeding *feeding, const tare_samples *samples
                               tare_arena *arena, tare_error *err) {
     matching m = { .samples = samples, .own = tare_samples_graph(samples), .other = graph };
     m.from = tare_arena_alloc(arena, graph->inputs.count + 1, sizeof *m.from);
-    m.is_taken = tare_arena_alloc(arena, m.own->inputs.count + 1, sizeof *m.is_taken);
-    if (!m.from || !m.is_taken) return tare_fail_memory(err, graph->inputs.count * sizeof *m.from);
+    m.is_left = tare_arena_alloc(arena, m.own->inputs.count + 1, sizeof *m.is_left);
+    if (!m.from || !m.is_left) return tare_fail_memory(err, graph->inputs.count * sizeof *m.from);
     TARE_TRY(match_names(&m, arena, err));
     TARE_TRY(match_rest(&m, err));
     *feeding = (tare_feeding){ graph->inputs.count, m.from };

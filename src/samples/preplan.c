@@ -199,9 +199,8 @@ tare_status tare_preplan_check_pixels(const tare_preplan *plan, const char **dou
                          "is %g",
                          (double)mean.at[0], (double)std.at[0], (double)mean.at[0] * 255);
     if (mean.count > 0 && is_inverse && !all_within(&mean, 0.0f, 0.0f))
-        return tare_fail(err, TARE_E_USAGE,
-                         "std divides, and %g makes pixels huge: pass %g, or it as scale without mean",
-                         (double)std.at[0], 1 / (double)std.at[0]);
+        return tare_fail(err, TARE_E_USAGE, "std divides, and %g makes pixels huge: pass %g", (double)std.at[0],
+                         1 / (double)std.at[0]);
     if (mean.count > 0 && is_unit_std && !all_within(&mean, 0.0f, 0.0f))
         return tare_fail(
             err, TARE_E_USAGE,

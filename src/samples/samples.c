@@ -403,10 +403,8 @@ static tare_status get_input(const tare_samples *s, size_t k, size_t index, tare
 
 const tare_graph *tare_samples_graph(const tare_samples *samples) { return samples->model->graph; }
 
-bool tare_samples_feed_input(const tare_samples *samples, size_t input) {
-    for (size_t k = 0; k < samples->feed_count; k++)
-        if (samples->feeds[k].input == input) return true;
-    return false;
+void tare_samples_mark_fed(const tare_samples *samples, bool *is_fed) {
+    for (size_t k = 0; k < samples->feed_count; k++) is_fed[samples->feeds[k].input] = true;
 }
 
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,

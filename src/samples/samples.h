@@ -46,11 +46,12 @@ bool tare_samples_are_synthetic(const tare_samples *samples); /* random:N */
 /* Reads one. Thread safe: any thread, each with its own arena. */
 tare_status tare_samples_get(const tare_samples *samples, size_t index, tare_arena *arena, tare_sample *out,
                              tare_error *err);
-/* Of the model that they are for: its graph, and whether its i-th input gets anything, which one that is an initializer too need
- * not. */
+/* Of the model that they are for: its graph, and which of its inputs get anything (is_fed[i] becomes true; the others stay as
+ * they are), which one that is an initializer too need not. */
 const tare_graph *tare_samples_graph(const tare_samples *samples);
-bool tare_samples_feed_input(const tare_samples *samples, size_t input);
-/* Samples fed to another model: for each input of its graph the input of the samples' model that it takes; SIZE_MAX where an initializer stands. */
+void tare_samples_mark_fed(const tare_samples *samples, bool *is_fed);
+/* Samples fed to another model: for each input of its graph the input of the samples' model that it takes; SIZE_MAX where an
+ * initializer stands. */
 typedef struct tare_feeding {
     size_t count;
     const size_t *from; /* on the arena */
