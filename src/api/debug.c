@@ -145,13 +145,30 @@ static tare_status judge(job *j, tare_figures figures[2], const tare_judging *ju
     return tare_judge_model(&figures[1], judging, j->quantized, &codes, j->samples, work, j->arena, j->log, err);
 }
 
+/* The code type of activations where it has 16 bits; NULL: it has 8. */
+static const char *wide_codes(const tare_model *model) {
+    const tare_map *values = &model->graph->values;
+    size_t count = 0, wide = 0;
+    tare_dtype code = TARE_DTYPE_NONE;
+    for (size_t i = 0; i < values->entries.count; i++) {
+        const tare_value *value = values->entries.at[i].value;
+        if (!value || !value->quant || tare_value_is_constant(value)) continue;
+        count++;
+        if (value->quant->code != TARE_U16 && value->quant->code != TARE_S16) continue;
+        wide++;
+        code = value->quant->code;
+    }
+    return 2 * wide > count ? tare_dtype_name(code) : NULL;
+}
+
 /* Nodes in float when it is their weights that cost most of it, else wider activations, when either gains something. */
-static void advise(tare_report *report, tare_advice *advice, const tare_blame *blame) {
+static void advise(tare_report *report, tare_advice *advice, const tare_blame *blame, const tare_model *quantized) {
     static const double least = 3; /* dB: half of the error; less is not worth the time */
+    const char *wide = wide_codes(quantized);
     if (!blame->output) return;
     const double by_weights = blame->nodes.count ? blame->weights_db - blame->db : 0;
     const double by_activations = blame->activations_db - blame->db;
-    if (by_activations >= least && by_activations > by_weights) {
+    if (!wide && by_activations >= least && by_activations > by_weights) {
         advice->options[advice->count++] = "--act";
         advice->options[advice->count++] = "u16";
         return;
@@ -162,6 +179,9 @@ static void advise(tare_report *report, tare_advice *advice, const tare_blame *b
         advice->options[advice->count++] = "--keep-float";
         advice->options[advice->count++] = name;
     }
+    if (!wide || !advice->count) return;
+    advice->options[advice->count++] = "--act";
+    advice->options[advice->count++] = wide;
 }
 
 static tare_status tell(const job *j, tare_report **out, tare_advice *advice, tare_error *err) {
@@ -169,7 +189,7 @@ static tare_status tell(const job *j, tare_report **out, tare_advice *advice, ta
     if (!report) return tare_fail_memory(err, 0);
     tare_report_debug(report, &j->said);
     if (advice) *advice = (tare_advice){ .count = 0 };
-    if (advice) advise(report, advice, &j->blame);
+    if (advice) advise(report, advice, &j->blame, j->quantized);
     TARE_TRY(tare_report_check(report, err));
     *out = report;
     return TARE_OK;

@@ -7,6 +7,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/words.h"
+
+enum { LEAST = 1 << 16 /* bytes: what no model is read in */ };
 
 static bool parse_bytes(const char *text, size_t *bytes) {
     char *end;
@@ -26,6 +29,9 @@ tare_status tare_limit_memory(const char *text, tare_error *err) {
     size_t bytes = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 10 * 8 : 0;
     if (text && !parse_bytes(text, &bytes))
         return tare_fail(err, TARE_E_USAGE, "--max-mem: '%.64s' is not a number of bytes such as 512M", text);
+    if (text && bytes < LEAST)
+        return tare_fail(err, TARE_E_USAGE, "--max-mem: %zu byte%s will do for no model; add K, M or G, such as 512M",
+                         bytes, tare_plural(bytes, "", "s"));
     tare_memory_set_cap(bytes);
     return TARE_OK;
 }

@@ -134,10 +134,12 @@ static const char *stem_of(const char *name, tare_arena *arena) {
 
 enum { SHOWN = 4 };
 
-static const char *list_models(const char *const *names, size_t count, const char *folder, tare_arena *arena) {
+/* `prefix` is the folder as it was written, "": none. */
+static const char *list_models(const char *const *names, size_t count, const char *folder, const char *prefix,
+                               tare_arena *arena) {
     tare_text text = { .arena = arena };
     if (!count) return tare_arena_printf(arena, "there is no model in '%s'", folder);
-    tare_text_puts(&text, "there is ");
+    tare_text_printf(&text, "%s%s%sthere is ", *prefix ? "in '" : "", prefix, *prefix ? "' " : "");
     for (size_t i = 0; i < count && i < SHOWN; i++) tare_text_printf(&text, "%s%s", i ? ", " : "", names[i]);
     if (count > SHOWN) tare_text_printf(&text, " and %zu more", count - SHOWN);
     return text.failed ? NULL : text.at;
@@ -164,7 +166,7 @@ static const char *say_models(const char *path, tare_arena *arena) {
     const char *near = tare_text_nearest(stem, stems);
     for (size_t i = 0; near && i < model_count; i++)
         if (stems[i] == near) return tare_arena_printf(arena, "did you mean '%s%s'?", slash ? folder : "", names[i]);
-    return list_models(names, model_count, folder, arena);
+    return list_models(names, model_count, folder, slash ? folder : "", arena);
 }
 
 static tare_status fail_missing(const char *path, tare_error *err) {
@@ -192,6 +194,8 @@ static const char *advice_for(const char *path) {
         { ".keras", keras },
         { ".pb", keras },
         { ".engine", "it is built for one device: give the ONNX that it was built from" },
+        { ".csv", "samples go behind --data, labels behind --labels, the model comes first" },
+        { ".txt", "a list of samples goes behind --data, the model comes first" },
         { ".xml", "give the ONNX that it was made from" },
         { ".yaml", recipe },
         { ".yml", recipe },

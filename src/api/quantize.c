@@ -214,6 +214,7 @@ static void count_scales(tare_quantizing *q) {
 static tare_status find_out(tare_quantizing *q, const tare_model *quantized, const tare_parts *parts,
                             const tare_ranges *used, tare_error *err) {
     q->said->samples = q->samples ? tare_samples_count(q->samples) : 0;
+    q->said->available = q->samples ? tare_samples_available(q->samples) : 0;
     q->said->has_ranges = q->ranges != NULL;
     q->said->calibrated = used ? tare_ranges_samples(used) : 0;
     q->said->is_synthetic = is_synthetic(q, used);
@@ -302,6 +303,8 @@ static tare_status quantize_and_tell(tare_quantizing *q, const tare_measuring *m
     tare_quantized said = { .model = q->model,
                             .target = q->options.target->name,
                             .method = q->options.method ? q->options.method : tare_method_at(0)->name };
+    const tare_dtype code = q->options.activation;
+    if (code && !tare_target_multiplies(q->options.target, code)) said.wide = tare_dtype_name(code);
     listener l = { .log = { .line = hear_line, .progress = hear_progress, .context = &l },
                    .outer = q->log,
                    .arena = q->arena,

@@ -200,10 +200,13 @@ static tare_status open_labels(job *j, const tare_judging *judging, tare_arena *
     return tare_labels_open(&j->labels, judging->labels, j->samples, err);
 }
 
-static tare_status check_hits(const job *j, tare_error *err) {
-    for (size_t i = 0; i < j->model->graph->outputs.count; i++)
-        if (j->hits[i].samples) return TARE_OK;
-    return j->labels ? tare_labels_fail_fit(j->labels, err) : TARE_OK;
+static tare_status check_hits(const job *j, tare_log *log, tare_error *err) {
+    bool is_judged = false;
+    for (size_t i = 0; i < j->model->graph->outputs.count; i++) {
+        is_judged = is_judged || j->hits[i].samples;
+        tare_hits_doubt(&j->hits[i], j->model->graph->outputs.at[i]->name, log);
+    }
+    return j->labels && !is_judged ? tare_labels_fail_fit(j->labels, err) : TARE_OK;
 }
 
 static tare_status tell(const job *j, const tare_backend_options *backend, tare_arena *arena, tare_report **out,
@@ -269,7 +272,7 @@ static tare_status run_job(job *j, const tare_backend_options *backend, const ta
     if (status == TARE_OK && !j->is_file) status = tare_dump_begin(&j->dump, j->to, err);
     if (status == TARE_OK) status = run_all(j, &options, pool, arena, log, err);
     if (j->dump) status = tare_dump_end(j->dump, status, err);
-    if (status == TARE_OK) status = check_hits(j, err);
+    if (status == TARE_OK) status = check_hits(j, log, err);
     if (status == TARE_OK) status = tare_judge_directory(&j->figures, judging, j->to, arena, log, err);
     tare_constants_free(options.constants);
     tare_pool_free(pool);

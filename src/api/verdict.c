@@ -54,10 +54,9 @@ static tare_status warn_bad(tare_quantizing *q, tare_advice *advice, tare_error 
     if (tare_loss_has_bad_sqnr(bad))
         tare_text_printf(&text, ": %.2f dB, where less than %d is bad", bad->metrics.sqnr_db, TARE_LOSS_BAD_DB);
     else
-        tare_text_printf(&text, ": top-1 stays on %.1f %% of samples, where less than %d is bad",
-                         100 * bad->metrics.top1, TARE_LOSS_BAD_TOP1);
-    tare_text_puts(&text, "; check the preprocessing above, then debug names the nodes that cost most and the "
-                          "--keep-float for them");
+        tare_text_printf(&text, ": top-1 stays on %.1f %% of %llu samples, where less than %d is bad",
+                         100 * bad->metrics.top1, (unsigned long long)bad->metrics.samples, TARE_LOSS_BAD_TOP1);
+    tare_text_puts(&text, "; check the preprocessing above; debug shows where it is lost and what would help");
     if (method) tare_text_printf(&text, "; or try --method %s", method);
     if (advice && method) advice->options[0] = "--method", advice->options[1] = method, advice->count = 2;
     return add(q, &text, err);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/field.h"
 #include "base/memory.h"
@@ -58,7 +59,8 @@ static tare_status parse_real(const tare_field *field, const char *text, double 
     if (end != text && *end == '/') {
         const char *below = end + 1;
         const double divisor = strtod(below, &end);
-        if (end == below || divisor == 0 || !isfinite(divisor)) return wrong(text, "a number", err);
+        if (end != below && divisor == 0) return wrong(text, "a number: it divides by 0", err);
+        if (end == below || !isfinite(divisor)) return wrong(text, "a number", err);
         *number /= divisor;
     }
     if (end == text || *end || (errno && fabs(*number) > 1)) return wrong(text, "a number", err);
@@ -76,6 +78,21 @@ static tare_status parse_bool(const char *text, bool *flag, tare_error *err) {
     return wrong(text, "on or off", err);
 }
 
+/* Another's name of a code type, "int8", is 's8' here. */
+static bool is_code_type(const char *name, const char *text) {
+    const char *bits = strpbrk(text, "0123456789");
+    const bool is_signed = !strncasecmp(text, "int", 3) || !strncasecmp(text, "qint", 4);
+    const bool is_unsigned = !strncasecmp(text, "uint", 4) || !strncasecmp(text, "quint", 5);
+    return bits && ((is_signed && name[0] == 's') || (is_unsigned && name[0] == 'u')) && !strcmp(name + 1, bits);
+}
+
+/* The one that is meant; NULL: none is near. */
+static const char *nearest(const char *const *names, const char *text) {
+    for (size_t i = 0; names[i]; i++)
+        if (!strcasecmp(names[i], text) || is_code_type(names[i], text)) return names[i];
+    return tare_text_nearest(text, names);
+}
+
 static tare_status parse_enum(const tare_field *field, const char *text, int *index, tare_error *err) {
     tare_error list = { 0 };
     size_t used = 0;
@@ -87,7 +104,7 @@ static tare_status parse_enum(const tare_field *field, const char *text, int *in
         memcpy(list.text + used, field->names[i], length);
         used += length;
     }
-    const char *near = tare_text_nearest(text, field->names);
+    const char *near = nearest(field->names, text);
     char shown[64];
     tare_text_escape(shown, sizeof shown, text);
     if (near) return tare_fail(err, TARE_E_USAGE, "no '%s'; did you mean '%s'?", shown, near);

@@ -106,6 +106,13 @@ char *cli_next_command(const cli_call *call, const char *const *words, const tar
 tare_status cli_add_next(const cli_call *call, const char *const *words, const tare_field *const *tables,
                          tare_report *report, tare_error *err);
 
+/* A name that no file has yet, for a command to write to. */
+enum { CLI_NAME_SIZE = 32 };
+const char *cli_free_name(char name[CLI_NAME_SIZE]);
+
+/* The first option of this call that is in one of the tables; NULL: none is. */
+const tare_field *cli_given(const cli_call *call, const tare_field *const *tables);
+
 /* Where notes and progress go: stderr; progress only on a terminal. */
 tare_log cli_log(const cli_common *common);
 bool cli_colour(FILE *stream);

@@ -1,6 +1,7 @@
 /* The command that a user would type next, made of the one that was typed. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -55,6 +56,21 @@ static bool is_said(const char *const *words, const tare_field *field) {
     for (; *words; words++)
         if (!strncmp(*words, "--", 2) && (!strcmp(*words + 2, field->name) || !strcmp(*words + 2, of))) return true;
     return false;
+}
+
+const char *cli_free_name(char name[CLI_NAME_SIZE]) {
+    snprintf(name, CLI_NAME_SIZE, "better.onnx");
+    for (int i = 2; !access(name, F_OK) && i < 1000; i++) snprintf(name, CLI_NAME_SIZE, "better_%d.onnx", i);
+    return name;
+}
+
+const tare_field *cli_given(const cli_call *call, const tare_field *const *tables) {
+    for (int i = 0; i < call->argument_count && strcmp(call->arguments[i], "--"); i++) {
+        const char *argument = call->arguments[i];
+        const tare_field *field = strncmp(argument, "--", 2) ? NULL : find(tables, argument + 2);
+        if (field) return field;
+    }
+    return NULL;
 }
 
 char *cli_next_command(const cli_call *call, const char *const *words, const tare_field *const *tables) {

@@ -79,10 +79,11 @@ static tare_status add_next(const job *j, const cli_call *call, bool is_written,
                                          tare_calibration_fields, tare_quantization_fields, NULL };
     const tare_field *const of_data[] = { cli_recipe_fields, tare_data_fields, tare_preprocess_fields, NULL };
     const char *const debug[] = { "debug", call->operands[0], is_written ? r->output : NULL, NULL };
+    char name[CLI_NAME_SIZE];
     const char *quantize[16] = { "quantize", call->operands[0] };
     size_t count = 2;
     for (size_t i = 0; i < j->advice.count; i++) quantize[count++] = j->advice.options[i];
-    quantize[count++] = "-o", quantize[count] = "better.onnx";
+    quantize[count++] = "-o", quantize[count] = cli_free_name(name);
     char *commands[] = { cli_next_command(call, debug, is_written ? of_data : tables),
                          cli_next_command(call, quantize, tables) };
     const bool is_whole = commands[0] && commands[1];

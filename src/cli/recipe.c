@@ -85,6 +85,11 @@ tare_status cli_apply_recipe(const cli_verb *verb, int count, char **arguments, 
     tare_recipe recipe;
     tare_recipe_init(&recipe);
     tare_status status = path ? tare_recipe_read(&recipe, path, store, err) : TARE_OK;
+    if (status == TARE_E_IO) {
+        const tare_error why = *err;
+        cli_usage(err, "--recipe takes a YAML file: %.480s", why.text);
+        return err->status = status;
+    }
     if (status == TARE_OK) status = set_keys(&recipe, count, arguments, store, err);
     if (status != TARE_OK) return status;
     for (size_t g = 0; g < CLI_GROUPS_MAX && verb->groups[g].fields; g++) {

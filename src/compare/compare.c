@@ -146,7 +146,7 @@ static tare_status run_batches(tare_compare_job *job, tare_log *log, tare_error 
 }
 
 /* The workers' sets of codes together. */
-static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
+static tare_status finish_pairs(tare_compare_job *job, tare_log *log, tare_error *err) {
     bool is_judged = false;
     for (size_t p = 0; p < job->join->pairs.count; p++) {
         tare_pair *pair = &job->join->pairs.at[p];
@@ -160,6 +160,7 @@ static tare_status finish_pairs(tare_compare_job *job, tare_error *err) {
         const bool are_vectors = total->samples && total->classes == total->samples;
         pair->said.is_class = pair->classes == TARE_CLASS_YES || (pair->classes == TARE_CLASS_BY_SHAPE && are_vectors);
         is_judged = is_judged || pair->said.hits[0].samples;
+        tare_hits_doubt(&pair->said.hits[0], pair->said.name, log);
     }
     return job->labels && !is_judged ? tare_labels_fail_fit(job->labels, err) : TARE_OK;
 }
@@ -186,7 +187,7 @@ static tare_status compare(tare_compare_job *job, tare_comparison *comparison, c
     tare_status status = open_labels(job, options->labels, err);
     if (status == TARE_OK) status = tare_compare_open_workers(job, options, err);
     if (status == TARE_OK) status = run_batches(job, log, err);
-    if (status == TARE_OK) status = finish_pairs(job, err);
+    if (status == TARE_OK) status = finish_pairs(job, log, err);
     if (status == TARE_OK && is_alone(job)) drop_unseen(job);
     tare_compare_close_workers(job);
     tare_labels_close(job->labels);

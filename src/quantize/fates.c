@@ -5,6 +5,7 @@
 #include "quantize/scheme.h"
 
 static const char no_integers[] = "the target has no integers for it";
+static const char goes_along[] = "it goes with the node before it, which stays float";
 static const char not_between[] = "not between products on codes";
 
 static bool is_codes(const tare_value *value) { return value && value->quant; }
@@ -60,7 +61,9 @@ static const char *why_float(const tare_quantize_options *options, tare_node *no
     if (!why) why = tare_quantize_why_float(options, node);
     if (why) return why;
     if (tare_keeps_node_float(options, node)) return "a rule keeps it float";
-    return row->kind == TARE_INT_NONE ? no_integers : not_between;
+    if (row->kind != TARE_INT_NONE) return not_between;
+    const bool is_clamp = tare_node_is(node, "Relu") || tare_node_is(node, "Clip");
+    return is_clamp && options->target->fuses_activation && !is_codes(node->inputs[0]) ? goes_along : no_integers;
 }
 
 /* Reasons are few, whatever the graph. */

@@ -31,7 +31,7 @@ tare_status tare_spare_starved(tare_scheme *s, const tare_ranges *ranges, tare_e
             (double)(spared + p->macs) > macs_most * (double)s->macs)
             continue;
         spared += p->macs;
-        tare_spare_product(s, p, "many of its channels would have a code or two");
+        tare_spare_product(s, p, "one scale for all its channels would leave many of them one or two of 256 codes");
         tare_log_note(s->log,
                       "node '%s' (%s) stays float: %.0f %% of the channels of '%s' would have fewer than %g codes",
                       p->node->name, p->node->type, 100 * share, p->data[0]->name, (double)steps_least);

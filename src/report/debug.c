@@ -25,8 +25,9 @@ static void tell_few(tare_report *report, const tare_blame *b) {
     tare_arena_free(names.arena);
 }
 
-static void tell_blame(tare_report *report, const tare_blame *b) {
+static void tell_blame(tare_report *report, const tare_blame *b, const tare_comparison *together) {
     char db[2][TARE_CELL_SIZE];
+    const tare_compared *output = b->output ? tare_comparison_find(together, b->output) : NULL;
     if (!b->output) {
         tare_report_line(report, "nothing is lost at any output");
         return;
@@ -35,15 +36,24 @@ static void tell_blame(tare_report *report, const tare_blame *b) {
         tare_report_line(report, "most is lost at: node '%s' (%s)", b->nodes.at[0].node, b->nodes.at[0].op);
     else
         tare_report_line(report, "most is lost at: no single node; what is lost comes from many");
-    tare_report_fact(report, "output", "'%s' has %s dB, measured on %zu sample%s", b->output,
-                     tare_cell_db(db[0], b->db), b->samples, tare_plural(b->samples, "", "s"));
+    if (output && output->metrics.samples > b->samples)
+        tare_report_fact(report, "output",
+                         "'%s' has %s dB on all %llu samples, %s on the %zu that are tried here: the worst "
+                         "and some others",
+                         b->output, tare_cell_db(db[0], output->metrics.sqnr_db),
+                         (unsigned long long)output->metrics.samples, tare_cell_db(db[1], b->db), b->samples);
+    else
+        tare_report_fact(report, "output", "'%s' has %s dB, measured on %zu sample%s", b->output,
+                         tare_cell_db(db[0], b->db), b->samples, tare_plural(b->samples, "", "s"));
     if (b->nodes.count)
         tare_report_fact(report, "without it", "%s dB if this node rounded nothing",
                          tare_cell_db(db[0], b->nodes.at[0].db));
     tell_few(report, b);
-    tare_report_fact(report, "activations", "%s dB if none were rounded%s", tare_cell_db(db[0], b->activations_db),
-                     b->activations_db >= b->db + worth ? ": 16 bits (--act u16) help, at the cost of speed"
-                                                        : ": it is the weights");
+    tare_report_fact(
+        report, "activations", "%s dB if none were rounded%s", tare_cell_db(db[0], b->activations_db),
+        b->activations_db >= b->db + worth
+            ? ": 16 bits (--act u16) help, which ONNX Runtime computes in float, so not faster than the float model"
+            : ": it is the weights");
 }
 
 static json_t *blame_json(tare_report *report, const tare_blame *b) {
@@ -155,7 +165,7 @@ void tare_report_debug(tare_report *report, const tare_debugged *d) {
         tare_report_push(report, warnings, tare_json_text(d->warnings.at[i]));
     }
     tare_report_set(report, root, "warnings", warnings);
-    tell_blame(report, d->blame);
+    tell_blame(report, d->blame, d->together);
     tare_report_set(report, root, "blame", blame_json(report, d->blame));
     tare_report_line(report, "%s", "");
     tare_report_columns(report, "output", &(tare_columns){ 0 }, d->together, is_output);

@@ -31,7 +31,11 @@ static void tell_samples(tare_report *report, const tare_quantized *q) {
                          tare_plural(q->samples, "calibrates", "calibrate"), made_up);
     else
         tare_report_fact(report, "samples", "none calibrates: the model has all scales%s", made_up);
+    if (q->available > q->samples)
+        tare_report_fact(report, "", "%llu of %llu by --samples, in the order of names or rows", (ull)q->samples,
+                         (ull)q->available);
     json_t *root = tare_report_root(report), *o = json_object();
+    tare_report_set(report, o, "available", tare_json_count(q->available));
     tare_report_set(report, o, "given", tare_json_count(q->samples));
     tare_report_set(report, o, "calibrated", tare_json_count(q->calibrated));
     tare_report_set(report, o, "held_out", tare_json_count(q->held));
@@ -171,10 +175,11 @@ static void tell_nodes(tare_report *report, const tare_quantized *q) {
     json_t *root = tare_report_root(report);
     char share[TARE_CELL_SIZE], macs[TARE_CELL_SIZE];
     if (q->has_macs && q->macs)
-        tare_report_fact(report, "on codes", "%s of %s multiply-accumulates%s; %zu of %zu node%s",
+        tare_report_fact(report, "on codes", "%s of %s multiply-accumulates%s; %zu of %zu node%s%s",
                          tare_cell_share(share, (double)q->codes_macs / (double)q->macs),
                          tare_cell_count(macs, q->macs), q->is_guess ? " (open dimensions as 1)" : "",
-                         q->fates.on_codes, q->fates.nodes, tare_plural(q->fates.nodes, "", "s"));
+                         q->fates.on_codes, q->fates.nodes, tare_plural(q->fates.nodes, "", "s"),
+                         q->wide ? "; products of such codes are computed in float" : "");
     else
         tare_report_fact(report, "on codes", "%zu of %zu node%s", q->fates.on_codes, q->fates.nodes,
                          tare_plural(q->fates.nodes, "", "s"));
@@ -192,7 +197,9 @@ bool tare_loss_has_bad_sqnr(const tare_output_loss *loss) {
 }
 
 bool tare_loss_has_bad_top1(const tare_output_loss *loss) {
-    return loss->is_class && 100 * loss->metrics.top1 < TARE_LOSS_BAD_TOP1;
+    const double samples = (double)loss->metrics.samples, bad = 1 - TARE_LOSS_BAD_TOP1 / 100.0;
+    const double flips = (1 - loss->metrics.top1) * samples, chance = 2 * sqrt(samples * bad * (1 - bad));
+    return loss->is_class && flips > samples * bad + chance;
 }
 
 /* A cell that stands out where its number is bad. */
@@ -302,7 +309,8 @@ static void tell_warnings(tare_report *report, const tare_quantized *q) {
 void tare_report_quantized(tare_report *report, const tare_quantized *q) {
     json_t *root = tare_report_root(report);
     const char *path = q->model->path ? q->model->path : "(a model in memory)";
-    tare_report_line(report, "%s to int8, target %s, method %s", path, q->target, q->method);
+    tare_report_line(report, "%s to int8%s%s%s, target %s, method %s", path, q->wide ? " weights and " : "",
+                     q->wide ? q->wide : "", q->wide ? " activations" : "", q->target, q->method);
     tare_report_set(report, root, "model", tare_json_text(q->model->path));
     tare_report_set(report, root, "target", tare_json_text(q->target));
     tare_report_set(report, root, "method", tare_json_text(q->method));

@@ -22,7 +22,8 @@ typedef struct tare_output_loss {
     tare_metrics metrics;
 } tare_output_loss;
 
-/* What is bad: a tenth of the signal is 20 dB; top-1 only counts for classes. */
+/* What is bad: a tenth of the signal is 20 dB; top-1 only counts for classes, and where more samples flip than chance makes
+ * of so few (two standard errors). */
 enum { TARE_LOSS_BAD_DB = 15, TARE_LOSS_BAD_TOP1 = 95 /* percent */ };
 bool tare_loss_has_bad_sqnr(const tare_output_loss *loss);
 bool tare_loss_has_bad_top1(const tare_output_loss *loss);
@@ -44,10 +45,12 @@ typedef struct tare_quantize_warning {
 typedef struct tare_quantized {
     const tare_model *model; /* float; what is named here must live as long as the report is being filled */
     const char *target, *method;
-    uint64_t samples, calibrated, held,
-        measured;                /* given; that ranges come from in the end; kept out first; measured */
-    bool is_synthetic;           /* some of all these */
-    bool has_ranges;             /* they were made before */
+    const char
+        *wide; /* the code type of activations where the target has no integers for products of it; NULL: it has */
+    uint64_t available, samples;         /* in the source; given: those that --samples left */
+    uint64_t calibrated, held, measured; /* that ranges come from in the end; kept out first; measured */
+    bool is_synthetic;                   /* some of all these */
+    bool has_ranges;                     /* they were made before */
     size_t had_scales, computed; /* computed values that had scales before, and all of them; 0: the model was float */
     TARE_VEC(tare_quantize_input) inputs;
     tare_measured_on on;

@@ -28,7 +28,10 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
     char shape[128], doubt[TARE_DOUBT_SIZE];
     tare_shape_print(shape, sizeof shape, &first->shape, NULL);
     if (data->kind == TARE_DATA_RANDOM) tare_text_puts(&text, "synthetic, ");
-    tare_preplan_print(&text, &feed->plan, is_picture, has_pixels);
+    const bool has_picture = is_picture && tare_picture_shape_of(&picture, &first->shape, &feed->plan);
+    tare_preplan plan = feed->plan;
+    if (has_picture && picture.channels == 1 && plan.color == TARE_COLOR_AS_IS) plan.color = TARE_COLOR_GRAY;
+    tare_preplan_print(&text, &plan, is_picture, has_pixels);
     *out = (tare_contract){ .input = feed->value->name,
                             .type = tare_dtype_name(first->dtype),
                             .shape = tare_arena_strdup(arena, shape),
@@ -36,9 +39,8 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
                             .text = text.at,
                             .ignored = data->ignored,
                             .dims = first->shape };
-    if (is_picture && tare_picture_shape_of(&picture, &first->shape, &feed->plan))
-        out->layout = picture.is_last ? "nhwc" : "nchw";
-    tare_preplan_list(out, &feed->plan, is_picture, has_pixels, arena);
+    if (has_picture) out->layout = picture.is_last ? "nhwc" : "nchw";
+    tare_preplan_list(out, &plan, is_picture, has_pixels, arena);
     find_extremes(out, first);
     const bool has_doubt = tare_feed_doubt(feed, doubt);
     if (has_doubt) out->doubt = tare_arena_strdup(arena, doubt);

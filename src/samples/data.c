@@ -185,6 +185,11 @@ static tare_status refuse_missing(const char *path, tare_arena *arena, tare_erro
         return tare_fail(err, TARE_E_USAGE,
                          "%s: '%s' is no :TYPE:SHAPE such as :f32:1x3x224x224 or :u8:3x8x8, nor :nv12:WIDTHxHEIGHT",
                          path, suffix);
+    if (strpbrk(path, "*?[") != NULL)
+        return tare_fail(err, TARE_E_IO,
+                         "%s: No such file or directory; a pattern is not expanded: pass the directory, or a text that "
+                         "lists the files",
+                         path);
     return tare_fail(err, TARE_E_IO,
                      "%s: No such file or directory; --data takes a directory of images, .npy or .npz, one such "
                      "file, a list, F.bin:f32:1x3x8x8 or random:N",

@@ -53,6 +53,8 @@ static tare_status cut_array(tare_cut *cut, tare_array *array, const tare_feed *
     TARE_TRY(set_layout(array, feed, err));
     if (tare_array_cut(cut, &array->shape, &feed->value->shape, whole)) return TARE_OK;
     bool is_moved = feed->plan.layout != TARE_SAMPLE_LAYOUT_MODEL;
+    if (is_moved && tare_array_cut(cut, &as_read, &feed->value->shape, whole))
+        return tare_fail(err, TARE_E_USAGE, "the array fits the input as it is: leave --layout out");
     const int axis = is_moved ? -1 : find_missing_axis(&as_read, &feed->value->shape, whole);
     if (axis >= 0) return refuse_axis(&as_read, axis, feed->value, err);
     return tare_array_refuse(is_moved ? &array->shape : &as_read, feed->value, whole, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "samples/csv.h"
 #include "samples/data.h"
 
@@ -105,7 +106,10 @@ static tare_status find_columns(const tare_csv *csv, bool is_numbered, columns *
     c->is_file = !c->is_row && file != SIZE_MAX;
     c->key = c->is_row ? row : c->is_file ? file : id;
     if (c->key != SIZE_MAX) return TARE_OK;
-    return tare_fail(err, TARE_E_MALFORMED, "line %zu: there is no column 'file', 'id' or 'row' to join by", csv->line);
+    return tare_fail(err, TARE_E_MALFORMED,
+                     "line %zu: there is no column 'file', 'id' or 'row' to join by; the first line names the columns, "
+                     "such as file,label",
+                     csv->line);
 }
 
 static tare_status read_row(const table *t, const tare_csv *csv, const columns *c, tare_error *err) {
@@ -184,6 +188,13 @@ static tare_status read_all(table *t, const tare_file *file, tare_error *err) {
     return TARE_OK;
 }
 
+/* What a file of labels is, behind why it could not be opened. */
+static tare_status add_form(tare_error *err) {
+    const tare_error why = *err;
+    return tare_fail(err, why.status, "--labels takes a text with a line 'file,label' and then one for each sample: %s",
+                     why.text);
+}
+
 static tare_status open_labels(table *t, const char *path, size_t count, tare_error *err) {
     tare_labels *labels = t->labels;
     labels->count = count;
@@ -191,10 +202,10 @@ static tare_status open_labels(table *t, const char *path, size_t count, tare_er
     labels->line = tare_arena_alloc(labels->arena, labels->count, sizeof *labels->line);
     if (labels->at == NULL || labels->line == NULL) return tare_fail_memory(err, 0);
     tare_file file;
-    TARE_TRY(tare_file_open(&file, path, err));
+    if (tare_file_open(&file, path, err) != TARE_OK) return add_form(err);
     tare_status status = read_all(t, &file, err);
     tare_file_close(&file);
-    return status == TARE_OK ? TARE_OK : tare_within(err, "%s", path);
+    return status == TARE_OK ? TARE_OK : tare_within(err, "--labels %s", path);
 }
 
 tare_status tare_labels_open_for(tare_labels **out, const char *path, const tare_labelled *samples, size_t count,
@@ -275,6 +286,16 @@ void tare_hits_add(tare_hits *to, const tare_hits *from) {
     to->top1 += from->top1;
     to->top5 += from->top5;
     if (from->classes) to->classes = from->classes;
+}
+
+void tare_hits_doubt(const tare_hits *hits, const char *output, tare_log *log) {
+    static const uint64_t least = 20; /* samples: of fewer nothing can be told */
+    if (hits->samples < least || hits->classes < 3 || hits->top1 * hits->classes > 2 * hits->samples) return;
+    tare_log_warn(log,
+                  "'%s' has %" PRIu64 " of %" PRIu64
+                  " labels right in float, as guessing would: are the labels numbered as "
+                  "the model's classes, and the samples preprocessed as in its training?",
+                  output, hits->top1, hits->samples);
 }
 
 tare_status tare_labels_fail_fit(const tare_labels *labels, tare_error *err) {

@@ -36,6 +36,8 @@ typedef struct tare_hits {
 bool tare_labels_fit(const tare_labels *labels, const tare_tensor *scores);
 /* Counts one sample whose scores fit. Of equal scores the first is the larger; a NaN is larger than all, and never a hit. */
 void tare_labels_judge(const tare_labels *labels, size_t index, const tare_tensor *scores, tare_hits *hits);
+/* Warns when a model that is to be right is no better than one that guesses: then the labels are likely of another. */
+void tare_hits_doubt(const tare_hits *hits, const char *output, tare_log *log);
 void tare_hits_add(tare_hits *to, const tare_hits *from);
 /* TARE_E_USAGE: labels were given, and no output fits them. */
 tare_status tare_labels_fail_fit(const tare_labels *labels, tare_error *err);

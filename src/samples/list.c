@@ -22,6 +22,12 @@ static tare_status refuse_missing(const char *path, size_t folder_length, tare_a
         return tare_fail(err, TARE_E_IO,
                          "'%s': there is no such file; a line is one path, and labels go into a file for --labels",
                          path);
+    if (strchr(path, ',') != NULL)
+        return tare_fail(
+            err, TARE_E_IO,
+            "'%s': there is no such file; a line is one path: if this is a table of labels, pass the pictures "
+            "to --data and it to --labels",
+            path);
     return tare_fail(err, TARE_E_IO, "'%s': there is no such file", path);
 }
 

@@ -148,7 +148,9 @@ static tare_status parse_numbers(tare_preplan *out, const tare_preprocess *p, ta
     TARE_TRY(check_list("std", &p->std, -1e30, 1e30, false, err));
     TARE_TRY(check_list("pad", &p->pad, 0, 255, true, err));
     for (size_t i = 0; i < p->std.count; i++) {
-        if (p->std.at[i] == 0) return tare_fail(err, TARE_E_USAGE, "std has a 0, by which nothing can be divided");
+        if (p->std.at[i] == 0)
+            return tare_fail(err, TARE_E_USAGE,
+                             "std has a 0, by which nothing can be divided: pass 1 where there was none");
     }
     if (!isfinite(p->scale)) return tare_fail(err, TARE_E_USAGE, "scale is not a finite number");
     if (p->scale != 0 && p->std.count > 0) {
@@ -186,13 +188,21 @@ tare_status tare_preprocess_parse(tare_preplan *out, const tare_preprocess *p, t
     return parse_numbers(out, p, err);
 }
 
+/* Pixels that no mean of 0...1 shows to be smaller already. */
+static bool is_lifted(const tare_normalize *n) {
+    const tare_floats mean = { n->mean, n->mean_count };
+    return !all_within(&mean, 0.0f, 1.0f) || all_within(&mean, 0.0f, 0.0f);
+}
+
 tare_status tare_preplan_check_pixels(const tare_preplan *plan, const char **doubt, tare_error *err) {
     const tare_normalize *n = &plan->normalize;
     const tare_floats mean = { n->mean, n->mean_count }, std = { n->std, n->std_count };
     const bool is_unit_mean = all_within(&mean, 0.0f, 1.0f) && !all_within(&mean, 0.0f, 0.0f);
     const bool is_unit_std = all_within(&std, 1e-6f, 0.999f), is_inverse = all_within(&std, 1e-6f, 1.0f / 16);
-    *doubt = NULL;
-    if (n->unit) return TARE_OK;
+    *doubt = n->scale >= 2 && is_lifted(n)
+                 ? "scale multiplies pixels of 0...255, and so large a one makes them huge; for 0...1 pass 1/255"
+                 : NULL;
+    if (n->unit || *doubt) return TARE_OK;
     if (is_unit_mean && std.count > 0)
         return tare_fail(err, TARE_E_USAGE,
                          "mean %g is of pixels 0...1, std %g of pixels 0...255: give both on one scale; mean * 255 "

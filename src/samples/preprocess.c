@@ -176,9 +176,13 @@ static tare_status check_size(const tare_image *image, const tare_picture_shape 
     char want[2][24];
     snprintf(want[0], sizeof want[0], shape->width < 0 ? "W" : "%lld", (long long)shape->width);
     snprintf(want[1], sizeof want[1], shape->height < 0 ? "H" : "%lld", (long long)shape->height);
-    return tare_fail(
-        err, TARE_E_USAGE, "it wants %s pixels wide and %s high, the picture has %dx%d; pass --resize %sx%s%s", want[0],
-        want[1], image->width, image->height, want[0], want[1], plan->crop_width > 0 ? " or another --crop" : "");
+    return tare_fail(err, TARE_E_USAGE,
+                     "it wants %s pixels wide and %s high, the picture has %dx%d; pass --resize %sx%s%s%s", want[0],
+                     want[1], image->width, image->height, want[0], want[1],
+                     plan->fit == TARE_FIT_CENTER ? ":fit-center"
+                     : plan->fit                  ? ":fit"
+                                                  : "",
+                     plan->crop_width > 0 ? " or another --crop" : "");
 }
 
 static int64_t place_of(int64_t pixel, int64_t channel, int64_t pixels, int64_t channels, bool last) {

@@ -29,8 +29,8 @@ struct tare_samples {
     tare_feed *feeds;
     source **feed_sources; /* of each feed */
     size_t feed_count;
-    row *rows; /* sorted by id; [0, count) are the samples */
-    size_t count;
+    row *rows;               /* sorted by id; [0, count) are the samples */
+    size_t count, available; /* before --samples */
     bool is_numbered;
     pthread_mutex_t *hold; /* while a held array is read */
 };
@@ -285,6 +285,7 @@ static bool parse_count(const char **text, size_t *number) {
 
 /* "N", "A:B", "A:", ":B". */
 static tare_status cut_range(tare_samples *s, const char *range, tare_error *err) {
+    s->available = s->count;
     if (range == NULL) return TARE_OK;
     const char *at = range;
     size_t first = 0, end = SIZE_MAX;
@@ -298,7 +299,7 @@ static tare_status cut_range(tare_samples *s, const char *range, tare_error *err
     if (!has_number || *at != '\0') {
         return tare_fail(err, TARE_E_USAGE, "samples '%s': N or A:B is wanted", range);
     }
-    size_t there = s->count, asked = end;
+    const size_t there = s->count, asked = end;
     if (end > there) end = there;
     if (first >= end) {
         return tare_fail(err, TARE_E_USAGE,
@@ -373,6 +374,7 @@ void tare_samples_close(tare_samples *samples) {
     tare_arena_free(samples->arena);
 }
 
+size_t tare_samples_available(const tare_samples *s) { return s->available; }
 size_t tare_samples_count(const tare_samples *samples) { return samples->count; }
 
 const char *tare_samples_id(const tare_samples *samples, size_t index) { return samples->rows[index].id; }

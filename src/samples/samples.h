@@ -89,4 +89,7 @@ tare_status tare_samples_contracts(const tare_samples *samples, tare_arena *aren
 /* The contract in words, one line per input, and the first sample's min, mean, max after it. */
 tare_status tare_samples_print(const tare_samples *samples, tare_text *text, tare_error *err);
 
+/* How many there are without --samples. */
+size_t tare_samples_available(const tare_samples *samples);
+
 #endif

@@ -69,6 +69,8 @@ static void test_from_float_to_codes(void **state) {
     check_report(report, "tare-info/1");
     assert_ok(tare_debug_model(model, again, samples, NULL, NULL, NULL, &report, NULL, NULL, &err));
     check_report(report, "tare-debug/2");
+    assert_error(tare_debug_model(again, model, samples, NULL, NULL, NULL, &report, NULL, NULL, &err), TARE_E_USAGE,
+                 "give the float model first");
     tare_model_free(again);
     tare_model_free(quantized);
     tare_samples_close(samples);

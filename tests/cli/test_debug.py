@@ -115,7 +115,6 @@ def test_samples_that_do_not_fit_the_input(bench, factor, is_told):
 def test_models_that_do_not_belong_together(bench):
     data = bench.samples({"x": DATA})
     net, int8 = bench.save(chain()), bench.save(chain(FINE))
-    bench.refuse(2, "debug", int8, net, "--data", data, words=["is quantized", "is float", "give the float model first"])
     bench.refuse(2, "debug", net, net, "--data", data, words=["nothing is quantized in", "tare quantize"])
     other = bench.save(chain({"x": (8 / 255, 128)}, ["n0", "n1", "n2", "n3"]))
     renamed = model([node("MatMul", "x w0", "a", "d"), node("Sigmoid", "a", "b")], {"x": [1, 8]}, "b", WEIGHTS)

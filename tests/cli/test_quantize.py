@@ -50,8 +50,8 @@ def test_loss_is_that_of_held_out_samples(method, tmp_path):
     images = PATHS[:23]
     said = told("quantize", MODEL, "--data", listed(tmp_path / "all.txt", images), "--method", method, "-o",
                 tmp_path / "all.onnx")
-    assert said["samples"] == {"given": 23, "calibrated": 23, "held_out": 4, "measured": 4, "measured_on": "held_out",
-                               "synthetic": False}
+    assert said["samples"] == {"available": 23, "given": 23, "calibrated": 23, "held_out": 4, "measured": 4,
+                               "measured_on": "held_out", "synthetic": False}
     held = images[4::5]
     want = find_outputs(loss_by_hand(tmp_path, [image for image in images if image not in held], held, "--method", method))
     assert list(said["outputs"]) == list(want)
@@ -90,7 +90,7 @@ def test_inputs_are_told(tmp_path):
     assert pixels.shape == (12, 8, 8)
     assert said["inputs"] == {"image": {
         "type": "f32", "shape": [1, 1, 8, 8], "layout": "nchw", "data": str(tmp_path / "list.txt"), "ignored": None,
-        "preprocess": {"color": "rgb", "yuv_range": None, "resize": "8x8", "resize_by": "opencv", "fit": None, "pad": [],
+        "preprocess": {"color": "gray", "yuv_range": None, "resize": "8x8", "resize_by": "opencv", "fit": None, "pad": [],
                        "crop": None, "divide_by_255": False, "mean": [128], "std": [64], "scale": None},
         "min": (pixels.min() - 128) / 64, "max": (pixels.max() - 128) / 64, "seen_samples": 12}}
     assert said["had_scales"] == 0
