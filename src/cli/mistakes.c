@@ -95,32 +95,29 @@ static const char *nearest_option(const cli_verb *verb, const char *name) {
     return tare_text_nearest(name, names);
 }
 
-bool cli_is_long_name(const cli_verb *verb, const char *text) {
+/* The option whose name begins so; NULL: none. */
+static const char *option_that_begins(const cli_verb *verb, const char *text) {
     const tare_field *fields[CLI_FIELDS_MAX];
     const size_t count = list_options(verb, fields), length = strcspn(text, "=");
     for (size_t i = 0; i < count; i++)
-        if (length >= 3 && !strncmp(fields[i]->name, text, length)) return true;
-    return false;
+        if (length >= 3 && !strncmp(fields[i]->name, text, length)) return fields[i]->name;
+    return NULL;
 }
+
+bool cli_is_long_name(const cli_verb *verb, const char *text) { return option_that_begins(verb, text) != NULL; }
 
 tare_status cli_fail_unknown(const cli_verb *verb, const char *argument, tare_error *err) {
     char bare[64], others[128];
     const char *name = argument + strspn(argument, "-");
-    const bool is_single = argument[1] != '-' && argument[2];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
-    const char *word = find_other_word(bare), *near = is_single || !word ? nearest_option(verb, bare) : NULL;
-    if (is_single && !near && cli_is_long_name(verb, bare)) {
-        const tare_field *fields[CLI_FIELDS_MAX];
-        const size_t count = list_options(verb, fields);
-        for (size_t i = 0; i < count && !near; i++)
-            if (!strncmp(fields[i]->name, bare, strlen(bare))) near = fields[i]->name;
-    }
-    if (near) return cli_usage(err, "no option '%.64s'; did you mean '--%s'?", argument, near);
+    const char *word = find_other_word(bare), *near = option_that_begins(verb, bare);
     if (word) return cli_usage(err, "no option '%.64s'; %s", argument, word);
+    if (!near) near = nearest_option(verb, bare);
+    if (near) return cli_usage(err, "no option '%.64s'; did you mean '--%s'?", argument, near);
     if (list_others(verb, bare, others, sizeof others))
         return cli_usage(err, "%s has no option '%.64s'; these verbs have it:%s", verb->name, argument, others);
-    return cli_usage(err, "no option '%.64s'; `tare help %s` lists them; usage: tare %s %s", argument, verb->name, verb->name,
-                     verb->usage);
+    return cli_usage(err, "no option '%.64s'; `tare help %s` lists them; usage: tare %s %s", argument, verb->name,
+                     verb->name, verb->usage);
 }
 
 /* ---- operands ---- */
@@ -158,10 +155,11 @@ tare_status cli_fail_operand(const cli_verb *verb, const cli_stray *stray, const
         return cli_usage(err, "'%.200s' stands alone behind --%s, whose value is one word, --%s %s", stray->operand,
                          stray->option->name, stray->option->name, stray->option->metavar);
     if (has_option(verb, "data") && are_samples(operand))
-        return cli_usage(err,
-                         "'%.200s' is one operand too many: samples go behind --data, which takes one directory, file or "
-                         "list of files; several go into one directory or list",
-                         operand);
+        return cli_usage(
+            err,
+            "'%.200s' is one operand too many: samples go behind --data, which takes one directory, file or "
+            "list of files; several go into one directory or list",
+            operand);
     if (has_option(verb, "output") && has_extension(operand, models) && access(operand, F_OK) != 0)
         return cli_usage(err, "'%.200s' is one operand too many: what is to be written goes behind -o", operand);
     return cli_usage(err, "'%.200s' is one operand too many; usage: tare %s %s", operand, verb->name, verb->usage);
