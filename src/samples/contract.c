@@ -29,9 +29,11 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
     tare_shape_print(shape, sizeof shape, &first->shape, NULL);
     if (data->kind == TARE_DATA_RANDOM) tare_text_puts(&text, "synthetic, ");
     const bool has_picture = is_picture && tare_picture_shape_of(&picture, &first->shape, &feed->plan);
-    tare_preplan plan = feed->plan;
-    if (has_picture && picture.channels == 1 && plan.color == TARE_COLOR_AS_IS) plan.color = TARE_COLOR_GRAY;
-    tare_preplan_print(&text, &plan, is_picture, has_pixels);
+    tare_preplan *plan = tare_arena_alloc(arena, 1, sizeof *plan); /* the contract points into it */
+    if (plan == NULL) return tare_fail_memory(err, sizeof *plan);
+    *plan = feed->plan;
+    if (has_picture && picture.channels == 1 && plan->color == TARE_COLOR_AS_IS) plan->color = TARE_COLOR_GRAY;
+    tare_preplan_print(&text, plan, is_picture, has_pixels);
     *out = (tare_contract){ .input = feed->value->name,
                             .type = tare_dtype_name(first->dtype),
                             .shape = tare_arena_strdup(arena, shape),
@@ -40,7 +42,7 @@ tare_status tare_feed_contract(tare_contract *out, const tare_feed *feed, const 
                             .ignored = data->ignored,
                             .dims = first->shape };
     if (has_picture) out->layout = picture.is_last ? "nhwc" : "nchw";
-    tare_preplan_list(out, &plan, is_picture, has_pixels, arena);
+    tare_preplan_list(out, plan, is_picture, has_pixels, arena);
     find_extremes(out, first);
     const bool has_doubt = tare_feed_doubt(feed, doubt);
     if (has_doubt) out->doubt = tare_arena_strdup(arena, doubt);
