@@ -52,8 +52,10 @@ static tare_status list_samples(tare_compare_job *job, const tare_compare_option
                              job->side[s]->name, count);
         for (size_t i = 0; i < count; i++)
             if (tare_side_find(job->side[s], job->items.at[i].id) == SIZE_MAX)
-                return tare_fail(err, TARE_E_USAGE, "'%s' has no tensors of sample '%s'", job->side[s]->name,
-                                 job->items.at[i].id);
+                return tare_fail(
+                    err, TARE_E_USAGE,
+                    "'%s' has no tensors of sample '%s'; leave it out by --samples or a list, or dump it too",
+                    job->side[s]->name, job->items.at[i].id);
     }
     return TARE_OK;
 }
