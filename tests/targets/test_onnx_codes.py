@@ -1,5 +1,6 @@
 """The rows of target onnx against ONNX Runtime at its default optimization level, which fuses DQ, op and Q into its integer
 kernels: random graphs whose codes must be equal, then whole networks."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import reference
 
 MODELS = codes.SHARED / "models"
 GRAPHS = 25  # of each seed
-SEEDS = range(4)
-NUMBERS = {"codes": 0}
+SEEDS = range(int(os.environ.get("TARE_SEEDS") or 4))
+NUMBERS = {"graphs": 0, "codes": 0}
 
 
 def has_vnni():
@@ -319,6 +320,7 @@ def test_codes_are_equal(draw, dtype, nice, seed, tmp_path):
         assert i or draw is move or is_fused(model, s8_products, tmp_path)
         different = int((ours["y"] != theirs).sum())
         assert different == 0, f"graph {i}: {different} of {theirs.size} codes differ\n{onnx.printer.to_text(model)[-2000:]}"
+        NUMBERS["graphs"] += 1
         NUMBERS["codes"] += theirs.size
         inner += np.mean((theirs > np.iinfo(dtype).min) & (theirs < np.iinfo(dtype).max))
     assert draw is softmax or inner / GRAPHS > 0.5, "most codes are at the ends of their range: little is shown"
@@ -347,7 +349,7 @@ def test_kept_answers(name, kind, tmp_path):
 
 
 def test_all_graphs_together():
-    print(f"{NUMBERS['codes']} codes of single nodes, none differs")
+    print(f"{NUMBERS['codes']} codes of {NUMBERS['graphs']} graphs of single nodes, none differs")
 
 
 # ---- networks
