@@ -1,8 +1,10 @@
 /* Comparing what paths name: models and dumps. */
+#include <string.h>
 #include <tare/compare.h>
 
 #include "api/gate.h"
 #include "api/judge.h"
+#include "api/stage.h"
 #include "api/work.h"
 #include "compare/compare.h"
 #include "report/flows.h"
@@ -44,6 +46,11 @@ typedef struct job {
 static tare_status open_subject(job *j, subject *s, tare_log *log, tare_error *err) {
     const bool is_dump = tare_path_is_directory(s->path) || tare_dump_is_archive(s->path); /* no model is called so */
     if (is_dump) return tare_side_open_dump(&s->side, s->path, s->path, err);
+    tare_file_id unused;
+    if (!strchr(s->path, '.') && !tare_path_identify(s->path, &unused))
+        return tare_fail(err, TARE_E_IO,
+                         "%s: there is no such model, nor a directory of dumped tensors: `tare run -o DIR` makes one",
+                         s->path);
     TARE_TRY(tare_model_open(&s->model, s->path, j->open, log, err));
     if (!j->first_model) j->first_model = s->model;
     TARE_TRY(tare_side_open_model(&s->side, s->path, s->model, j->session.backend, err));
@@ -67,6 +74,20 @@ static tare_status gate(const tare_comparison *comparison, double fail_below, ta
         if (c->is_output) TARE_TRY(tare_gate_output(c->name, &c->metrics, fail_below, err));
     }
     return TARE_OK;
+}
+
+static bool is_quantized(const subject *s) {
+    return s->model && tare_model_get_stage(s->model) == TARE_STAGE_QUANTIZED;
+}
+
+/* Figures are relative to the first: a float model behind the one that was made of it is likely in the wrong place. */
+static void warn_order(const job *j, tare_log *log) {
+    const subject *first = &j->subjects[0], *second = &j->subjects[1];
+    if (is_quantized(first) && second->model && !is_quantized(second))
+        tare_log_warn(
+            log,
+            "'%s' is quantized and '%s' is float: what is compared with comes first, so give the float model first",
+            first->path, second->path);
 }
 
 /* A dump is judged as it lies there, a model by what it gives on the samples. */
@@ -108,6 +129,7 @@ static tare_status run(job *j, const tare_data_options *data, const tare_preproc
     j->options.labels = judging ? judging->labels : NULL;
     TARE_TRY(tare_columns_parse(&j->columns, &options->columns, err));
     TARE_TRY(open_all(j, data, preprocess, log, err));
+    warn_order(j, log);
     tare_report *report = tare_report_new("tare-compare/1");
     if (!report) return tare_fail_memory(err, 0);
     tare_status status = compare_all(j, options, report, log, err);

@@ -121,8 +121,10 @@ static tare_status fail_directory(const char *path, tare_error *err) {
             if (tare_format_to_write(names[i])) model = names[i];
     const size_t length = strlen(path);
     const char *slash = length && path[length - 1] == '/' ? "" : "/";
-    tare_fail(err, TARE_E_IO, "%s: is a directory; give a model's file%s%s%s%s", path, model ? ", such as " : "",
-              model ? path : "", model ? slash : "", model ? model : "");
+    if (model)
+        tare_fail(err, TARE_E_IO, "%s: is a directory; give a model's file, such as %s%s%s", path, path, slash, model);
+    else
+        tare_fail(err, TARE_E_IO, "%s: is a directory; give a model's file (dumps are for `tare compare`)", path);
     tare_arena_free(arena);
     return err->status;
 }

@@ -26,6 +26,9 @@ static tare_status prepare(const char *directory, const tare_model *model, const
                            const tare_samples *holdout, tare_arena *arena, tare_error *err) {
     const char *paths[STAGE_COUNT];
     TARE_TRY(list_paths(paths, directory, arena, err));
+    uint64_t unused;
+    if (tare_path_is_file(directory, &unused))
+        return tare_fail(err, TARE_E_IO, "'%s' is a file, and a directory is wanted: name another", directory);
     TARE_TRY(tare_path_make_directory(directory, err));
     for (size_t i = 0; i < STAGE_COUNT; i++) {
         TARE_TRY(tare_model_check_path(model, paths[i], err));

@@ -176,5 +176,5 @@ tare_status cli_fail_value(const tare_field *field, const char *value, tare_erro
     if (is_list(field) && strpbrk(value, " ;[]()"))
         return cli_usage(err, "%.400s; a list has commas and neither spaces nor brackets, --%s A,B,C", said.text,
                          field->name);
-    return cli_usage(err, "%.400s; it is: %s", said.text, field->help);
+    return cli_usage(err, "%.400s (%s)", said.text, field->help);
 }

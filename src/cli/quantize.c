@@ -1,6 +1,7 @@
 /* Verb quantize: the main job. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -49,9 +50,33 @@ static tare_status open_samples(tare_samples **out, const cli_call *call, const 
     return status == TARE_OK ? tare_samples_check_path(*out, r->output, err) : status;
 }
 
-static tare_status open_all(job *j, const cli_call *call, tare_error *err) {
+/* What measures the loss should be other samples than those that calibrate. */
+static void warn_same(const cli_call *call) {
+    const record *r = call->record;
+    static const char text[] =
+        "--holdout is --data: the loss is measured on what calibrates, and looks too good; without "
+        "--holdout every fifth is kept out until then";
+    for (size_t i = 0; i < r->holdout.count; i++)
+        for (size_t k = 0; k < r->data.data.count; k++)
+            if (!strcmp(r->holdout.at[i], r->data.data.at[k]) && call->log->line)
+                call->log->line(call->log->context, TARE_LOG_WARNING, text);
+}
+
+/* Its errors speak of --data, as those of all samples do. */
+static tare_status open_holdout(job *j, const cli_call *call, tare_error *err) {
     const record *r = call->record;
     const tare_data_options holdout = { .data = r->holdout, .whole = r->data.whole, .inputs = r->data.inputs };
+    if (!r->holdout.count) return TARE_OK;
+    warn_same(call);
+    const tare_status status = open_samples(&j->holdout, call, j->model, &holdout, err);
+    if (status == TARE_OK) return TARE_OK;
+    const tare_error why = *err;
+    cli_usage(err, "--holdout: %.1000s", why.text);
+    return err->status = status;
+}
+
+static tare_status open_all(job *j, const cli_call *call, tare_error *err) {
+    const record *r = call->record;
     tare_status status = tare_model_open(&j->model, call->operands[0], &r->open, call->log, err);
     if (status == TARE_OK) status = tare_model_check_path(j->model, r->output, err);
     if (status == TARE_OK && r->stages) status = tare_model_copy(&j->original, j->model, err);
@@ -59,7 +84,7 @@ static tare_status open_all(job *j, const cli_call *call, tare_error *err) {
     if (status == TARE_OK && r->ranges) status = tare_ranges_read(&j->ranges, r->ranges, err);
     if (status == TARE_OK && (r->data.data.count || r->data.inputs.count))
         status = open_samples(&j->samples, call, j->model, &r->data, err);
-    if (status == TARE_OK && r->holdout.count) status = open_samples(&j->holdout, call, j->model, &holdout, err);
+    if (status == TARE_OK) status = open_holdout(j, call, err);
     if (status == TARE_OK && r->stages) status = tare_stages_prepare(r->stages, j->model, j->samples, j->holdout, err);
     return status;
 }

@@ -59,8 +59,9 @@ static tare_status fail_yaml(const reader *r) {
         return tare_fail(r->err, TARE_E_MALFORMED, "byte %zu: %s; a recipe is text, save it as UTF-8",
                          p->problem_offset, problem);
     }
-    tare_fail(r->err, TARE_E_MALFORMED, "%s%s%s", problem, p->context != NULL ? " " : "",
-              p->context != NULL ? p->context : "");
+    const char *advice = strstr(problem, "cannot start any token") ? "; YAML is indented by spaces, not by tabs" : "";
+    tare_fail(r->err, TARE_E_MALFORMED, "%s%s%s%s", problem, p->context != NULL ? " " : "",
+              p->context != NULL ? p->context : "", advice);
     return at_mark(r, p->problem_mark);
 }
 

@@ -14,14 +14,21 @@ static bool is_output(const tare_compared *c) { return c->is_output; }
 
 /* ---- who is to blame ---- */
 
+/* "12.34 dB", or "exact" where nothing is lost. */
+static const char *with_unit(char cell[TARE_CELL_SIZE], double db) {
+    tare_cell_db(cell, db);
+    if (isfinite(db)) snprintf(cell + strlen(cell), TARE_CELL_SIZE - strlen(cell), " dB");
+    return cell;
+}
+
 static void tell_few(tare_report *report, const tare_blame *b) {
     char db[2][TARE_CELL_SIZE];
     tare_text names = { .arena = tare_arena_new() };
     for (size_t i = 0; i < b->nodes.count && names.arena; i++)
         tare_text_printf(&names, "%s'%s'", i ? ", " : "", b->nodes.at[i].node);
     if (b->nodes.count > 1 && names.at && !names.failed)
-        tare_report_fact(report, "the worst", "%s dB if these %zu nodes rounded nothing: %s",
-                         tare_cell_db(db[0], b->few_db), b->nodes.count, names.at);
+        tare_report_fact(report, "the worst", "%s if these %zu nodes rounded nothing: %s", with_unit(db[0], b->few_db),
+                         b->nodes.count, names.at);
     tare_arena_free(names.arena);
 }
 
@@ -38,19 +45,18 @@ static void tell_blame(tare_report *report, const tare_blame *b, const tare_comp
         tare_report_line(report, "most is lost at: no single node; what is lost comes from many");
     if (output && output->metrics.samples > b->samples)
         tare_report_fact(report, "output",
-                         "'%s' has %s dB on all %llu samples, %s on the %zu that are tried here: the worst "
-                         "and some others",
-                         b->output, tare_cell_db(db[0], output->metrics.sqnr_db),
-                         (unsigned long long)output->metrics.samples, tare_cell_db(db[1], b->db), b->samples);
+                         "'%s' has %s on all %llu samples; %s on %zu, the worst and some others, on which what "
+                         "follows was tried",
+                         b->output, with_unit(db[0], output->metrics.sqnr_db),
+                         (unsigned long long)output->metrics.samples, with_unit(db[1], b->db), b->samples);
     else
-        tare_report_fact(report, "output", "'%s' has %s dB, measured on %zu sample%s", b->output,
-                         tare_cell_db(db[0], b->db), b->samples, tare_plural(b->samples, "", "s"));
+        tare_report_fact(report, "output", "'%s' has %s, measured on %zu sample%s", b->output, with_unit(db[0], b->db),
+                         b->samples, tare_plural(b->samples, "", "s"));
     if (b->nodes.count)
-        tare_report_fact(report, "without it", "%s dB if this node rounded nothing",
-                         tare_cell_db(db[0], b->nodes.at[0].db));
+        tare_report_fact(report, "without it", "%s if this node rounded nothing", with_unit(db[0], b->nodes.at[0].db));
     tell_few(report, b);
     tare_report_fact(
-        report, "activations", "%s dB if none were rounded%s", tare_cell_db(db[0], b->activations_db),
+        report, "activations", "%s if none were rounded%s", with_unit(db[0], b->activations_db),
         b->activations_db >= b->db + worth
             ? ": 16 bits (--act u16) help, which ONNX Runtime computes in float, so not faster than the float model"
             : ": it is the weights");

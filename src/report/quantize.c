@@ -242,8 +242,12 @@ static void tell_table(tare_report *report, const tare_quantized *q) {
                                          { "", "s" } };
     static const char *const headings[COLUMNS] = { "output", "SQNR dB", "cosine", "worst sample, dB", "same top-1" };
     const bool some = q->on == TARE_MEASURED_HELD_OUT && q->measured < q->held;
-    tare_report_fact(report, "loss", "of int8 against float, on %llu%s sample%s", (ull)q->measured,
-                     some ? " evenly spread" : "", tare_plural(q->measured, on[q->on][0], on[q->on][1]));
+    if (some)
+        tare_report_fact(report, "loss", "of int8 against float, on %llu of the %llu samples held out, evenly spread",
+                         (ull)q->measured, (ull)q->held);
+    else
+        tare_report_fact(report, "loss", "of int8 against float, on %llu sample%s", (ull)q->measured,
+                         tare_plural(q->measured, on[q->on][0], on[q->on][1]));
     size_t columns = COLUMNS - 1; /* top-1 only where there are classes */
     for (size_t i = 0; i < q->outputs.count; i++)
         if (q->outputs.at[i].is_class) columns = COLUMNS;

@@ -81,6 +81,10 @@ static tare_status check_pixels(const tare_feed *feed, tare_log *log, tare_error
     const char *doubt;
     TARE_TRY(tare_preplan_check_pixels(&feed->plan, &doubt, err));
     if (doubt) tare_log_warn(log, "input '%s': %s", feed->value->name, doubt);
+    for (size_t i = 0; i < feed->plan.normalize.std_count; i++)
+        if (feed->plan.normalize.std[i] < 0)
+            return tare_fail(err, TARE_E_USAGE, "std %g is below 0, as no deviation is",
+                             (double)feed->plan.normalize.std[i]);
     return TARE_OK;
 }
 

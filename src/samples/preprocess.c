@@ -135,7 +135,8 @@ static tare_status resize(tare_image *image, const tare_preplan *plan, tare_aren
 static tare_status crop(tare_image *image, const tare_preplan *plan, tare_arena *arena, tare_error *err) {
     if (plan->crop_width == 0) return TARE_OK;
     if (plan->crop_width > image->width || plan->crop_height > image->height) {
-        return tare_fail(err, TARE_E_USAGE, "crop %dx%d: the picture has only %dx%d there; pass a larger --resize",
+        return tare_fail(err, TARE_E_USAGE,
+                         "crop %dx%d: the picture has only %dx%d before it; pass a smaller --crop or a larger --resize",
                          plan->crop_width, plan->crop_height, image->width, image->height);
     }
     tare_image in = *image;

@@ -38,8 +38,10 @@ def quantize(bench, colours, *options, out=None):
     (["--resize", "4", "4"], ["'4' stands alone behind --resize, whose value is one word, --resize WxH"]),
     (["--resize", "6x4:fit"], ["pass --resize 4x4:fit"]),
     (["--scale", "1/0"], ["it divides by 0"]),
+    (["--std", "-1"], ["std -1 is below 0"]),
+    (["--crop", "9x9"], ["only 4x4 before it; pass a smaller --crop or a larger --resize"]),
     (["--std", "0"], ["pass 1 where there was none"]),
-    (["--percentile", "0.999"], ["outside 50 to 100; it is: the share kept"]),
+    (["--percentile", "0.999"], ["outside 50 to 100 (the share kept"]),
     (["--max-mem", "1"], ["add K, M or G"]),
     (["--act", "int8"], ["did you mean 's8'?"]),
     (["--act", "UINT16"], ["did you mean 'u16'?"]),
@@ -190,3 +192,25 @@ def test_labels_of_another_net(bench):
 
     assert "as guessing would: are the labels numbered as the model's classes" in compare((classes + 1) % 10)
     assert "guessing" not in compare(classes)
+
+
+def test_holdouts(bench, colours):
+    net, pictures = colours
+    check_error(quantize(bench, colours, "--holdout", pictures / "none"), 5, "--holdout: ", "No such file")
+    ran = quantize(bench, colours, "--holdout", pictures, "--scale", "1")
+    assert ran.status == 0 and "--holdout is --data: the loss is measured on what calibrates" in ran.log
+
+
+def test_a_model_in_the_wrong_place(bench, colours, pair):
+    net, made = pair
+    data = ["--data", colours[1], "--scale", "1"]
+    assert "so give the float model first" in bench.call("compare", made, net, *data).log
+    assert "give the float model first" not in bench.call("compare", net, made, *data).log
+    check_error(bench.call("compare", net, "dump", *data), 5, "no such model, nor a directory of dumped tensors")
+    check_error(bench.call("debug", net, colours[1], *data), 5, "dumps are for `tare compare`")
+
+
+def test_a_recipe_with_tabs(bench, colours):
+    recipe = bench.new(".yaml")
+    recipe.write_text("inputs:\n\t- data: here\n")
+    check_error(quantize(bench, colours, "--recipe", recipe), 3, "indented by spaces, not by tabs")

@@ -146,7 +146,8 @@ static const fault faults[] = {
     { "owner: a\n bad\n  worse: b\n", TARE_E_MALFORMED, "3:8: mapping values are not allowed in this context" },
     { "owner: 'a\n", TARE_E_MALFORMED, "2:1: found unexpected end of stream while scanning a quoted scalar" },
     { "\towner: a\n", TARE_E_MALFORMED,
-      "1:1: found character that cannot start any token while scanning for the next token" },
+      "1:1: found character that cannot start any token while scanning for the next token; YAML is indented by "
+      "spaces, not by tabs" },
     { "owner: \xff\n", TARE_E_MALFORMED, "byte 7: invalid leading UTF-8 octet; a recipe is text, save it as UTF-8" },
     { "\xff\xfeo", TARE_E_MALFORMED, "byte 0: invalid leading UTF-8 octet; a recipe is text, save it as UTF-8" },
     { "\xef\xbb\xbfmissing: a\n", TARE_E_USAGE,
