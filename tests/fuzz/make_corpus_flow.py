@@ -55,6 +55,8 @@ def nets():
                          ("MatMul t m > y", {})],
                         {"w": ramp(2, 2, 1, 1), "from": numpy.array([0, 1]), "to": numpy.array([1, 3]), "roi": numpy.float32([]),
                          "scales": numpy.float32([1, 1, 2, 2]), "m": ramp(1, 3)}),
+        "net_rows_of_nothing": net([("Resize x roi scales > r", {"mode": "nearest"}), ("Transpose r > t", {}), ("MatMul t m > y", {})],
+                                   {"roi": numpy.float32([]), "scales": numpy.float32([1, 1e-30, 2, 131072]), "m": ramp(1, 3)}),
         "net_codes": net([("QuantizeLinear x s z > q", {}), ("DequantizeLinear q s z > d", {}), ("DequantizeLinear k ks kz > w", {"axis": 0}),
                           ("Conv d w > c", {}), ("QuantizeLinear c s z > v", {}), ("DequantizeLinear v s z > y", {})],
                          {"s": numpy.float32(.05), "z": numpy.uint8(128), "k": numpy.int8([[[[1]], [[2]]], [[[3]], [[4]]]]),
