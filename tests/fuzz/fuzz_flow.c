@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { OUTPUTS_MOST = 8, MACS_MOST = 1 << 22, BYTES_MOST = 4 << 20, MEMORY_MOST = 16 << 20 };
+enum { OUTPUTS_MOST = 8, MACS_MOST = 1 << 20, BYTES_MOST = 1 << 20, MEMORY_MOST = 16 << 20 };
 
 /* What a run gave; count 0: it was refused, or nothing was to be compared. */
 typedef struct outcome {
